@@ -6,6 +6,8 @@ use memtrail_recording::Recording;
 const OF_MALLOC: &str = "external is memory from malloc until it is freed: bigarrays, and what C code allocates; what \
      malloc gives to the OCaml heap is not in it";
 
+const OF_MAPPINGS: &str = "external is what the program maps itself, until it is unmapped: memory and files, touched or not";
+
 /// Says it on standard error, where what is printed has no place for it.
 pub(crate) fn tell(caveats: &Caveats) {
     for note in caveats.notes() {
@@ -19,6 +21,10 @@ pub(crate) fn reported(recording: &Recording) -> Caveats {
     Caveats {
         estimates: description.why_too_low(),
         promoted: description.why_promoted_depends(),
-        external: description.sampling.malloc_rate.map(|_| OF_MALLOC.to_owned()),
+        external: if description.runtime.is_native() {
+            Some(OF_MAPPINGS.to_owned())
+        } else {
+            description.sampling.malloc_rate.map(|_| OF_MALLOC.to_owned())
+        },
     }
 }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 
 use memtrail_trace::malloc::{DOMAIN, native_address};
-use memtrail_trace::{Site, StackId};
+use memtrail_trace::{Site, Source, StackId};
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ impl Allocator {
 /// Which blocks of a trace `malloc` gave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MallocBlocks {
-    /// All: it is a native program's.
+    /// All but external ones, which it mapped itself: it is a native program's.
     All,
     /// Those of the part that the calls of `malloc` have beside OCaml's heap.
     BesideHeap,
@@ -170,7 +170,11 @@ fn by_place(profile: &Profile, which: MallocBlocks, at: Elapsed) -> FxHashMap<Pl
     let mut of_stack: FxHashMap<StackId, Place> = FxHashMap::default();
     let mut places: FxHashMap<Place, Sum> = FxHashMap::default();
     for row in Selection::live_at(at).rows(blocks) {
-        if which == MallocBlocks::BesideHeap && blocks.domain(row) != DOMAIN {
+        let is_from_malloc = match which {
+            MallocBlocks::All => blocks.source(row) != Source::External,
+            MallocBlocks::BesideHeap => blocks.domain(row) == DOMAIN,
+        };
+        if !is_from_malloc {
             continue;
         }
         let stack = blocks.stack(row);

@@ -69,6 +69,9 @@ pub struct Options {
     /// Record the calls of `malloc` of an OCaml program, too.
     #[serde(default)]
     pub malloc: bool,
+    /// Record the mappings of a native program, too.
+    #[serde(default)]
+    pub mappings: bool,
     /// When the heap is written down; absent: never, whoever asks.
     #[serde(default)]
     pub snapshots: Option<SnapshotOptions>,
@@ -340,6 +343,7 @@ mod tests {
             seed: Some(7),
             context: Some("été".into()),
             malloc: true,
+            mappings: false,
             snapshots: Some(SnapshotOptions { signal: Some(10), ..SnapshotOptions::default() }),
         }
     }

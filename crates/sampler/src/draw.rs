@@ -64,6 +64,14 @@ impl Draws {
         }
     }
 
+    /// How many of a block's samples are in a part of it, if that is drawn afterwards.
+    pub fn samples_of_part(&mut self, samples: Samples, part: Bytes, whole: Bytes) -> Samples {
+        let share = (part.0 as f64 / whole.0.max(1) as f64).min(1.0);
+        // A share is a probability, so there is always a distribution.
+        let own = Binomial::new(samples.0, share).map_or(0, |own| own.sample(&mut self.random));
+        Samples(own)
+    }
+
     /// How many bytes can be passed over, none of which is sampled.
     pub fn unsampled(&self) -> Bytes {
         Bytes(self.skip)

@@ -13,7 +13,7 @@ use crate::profile::InUse;
 use crate::table::{TABLE, Tracked};
 use crate::thread::{self, Suspension};
 use crate::tracker::{Allocation, Source};
-use crate::units::{Address, Bytes};
+use crate::units::{Address, Bytes, Samples};
 
 /// A block was allocated.
 #[inline]
@@ -37,6 +37,31 @@ pub fn counts(run: impl FnOnce()) -> bool {
     let before = thread::left();
     run();
     thread::left() != before
+}
+
+/// Draws whether memory is sampled that is not tracked here, and if so gives the samples and its callstack, the innermost
+/// frame first, to a function.
+pub fn drawn<R>(
+    size: Bytes,
+    function: &Registers,
+    use_it: impl FnOnce(Samples, &[Address]) -> R,
+) -> Option<R> {
+    if !counted(size) || thread::is_suspended() {
+        return None;
+    }
+    let Some(in_use) = InUse::begin() else {
+        thread::forget_counted();
+        return None;
+    };
+    let profile = in_use.profile();
+    let samples = thread::draw(profile.drawn, size, || profile.next_seed());
+    if samples.0 == 0 {
+        return None;
+    }
+    let _suspended = Suspension::begin();
+    let mut frames = Frames::up_to(profile.callstack_size);
+    frames.capture(function);
+    Some(use_it(samples, frames.callstack().frames()))
 }
 
 /// A block was allocated, at which must be looked as [`counted`] said. Its callstack begins with the caller of the

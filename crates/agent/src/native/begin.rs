@@ -6,6 +6,7 @@ use memtrail_trace::write::{StreamWriter, Version};
 use memtrail_trace::{BlockId, DomainId};
 
 use crate::native::current::Recording;
+use crate::native::mappings::Mappings;
 use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::native::stream::{Files, Stream};
@@ -47,7 +48,8 @@ pub(super) fn begin(
     let files = Files { setting, clock, folder, output, modules, description };
     let resident = Resident::new(clock);
     let stream = Stream::new(files, writer);
-    let recording = Recording::install(setting, (pid, epoch), resident, stream);
+    let mappings = Mappings::new(setting.per_byte, setting.seed);
+    let recording = Recording::install(setting, (pid, epoch), resident, stream, mappings);
     report(&setting.session, pid, image, State::Recording { folder: path, failure: None });
     Ok(recording)
 }

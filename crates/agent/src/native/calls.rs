@@ -14,7 +14,7 @@ pub fn is_recorded() -> bool {
     events::is_profiled()
 }
 
-fn called<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
+pub(super) fn called<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     guarded(otherwise, || keeping_errno(work))
 }
 

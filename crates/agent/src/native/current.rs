@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 
 use memtrail_recording::Outcome;
 
+use crate::native::mappings::Mappings;
 use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::native::stream::Stream;
@@ -19,6 +20,7 @@ pub(super) struct Recording {
     pub(super) pid: u32,
     pub(super) resident: Resident,
     stream: Lock<Stream>,
+    mappings: Lock<Mappings>,
     ended: AtomicBool,
     /// Whether a snapshot at the end was taken, or is being taken.
     has_last: AtomicBool,
@@ -40,6 +42,7 @@ impl Recording {
         (pid, epoch): (u32, u32),
         resident: Resident,
         stream: Stream,
+        mappings: Lock<Mappings>,
     ) -> &'static Self {
         let recording = Box::leak(Box::new(Self {
             setting,
@@ -47,6 +50,7 @@ impl Recording {
             pid,
             resident,
             stream: Lock::new(stream),
+            mappings,
             ended: AtomicBool::new(false),
             has_last: AtomicBool::new(false),
             missed: AtomicU64::new(0),
@@ -63,6 +67,11 @@ impl Recording {
             self.missed.fetch_add(1, Relaxed);
         }
         stream
+    }
+
+    /// The program's mappings, unless this thread was interrupted while it noted one.
+    pub(super) fn mappings(&self) -> Option<LockGuard<'_, Mappings>> {
+        self.mappings.lock_unless_ending()
     }
 
     /// Notes in the description how the recording ends, with what was written until now.

@@ -13,6 +13,7 @@ use crate::lifecycle::start::claim;
 use crate::lifecycle::{environment_array, exec, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
+use crate::native::mappings;
 use crate::native::measure::measure;
 use crate::native::references::{StackTop, requests, take};
 use crate::native::setting::Setting;
@@ -102,6 +103,7 @@ fn start(
         session: session.to_owned(),
         arguments,
         rate,
+        per_byte,
         seed,
     }));
     thread_exit::prepare(thread_ends);
@@ -113,6 +115,9 @@ fn start(
     if let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, seed) {
         // Until the process ends: blocks are freed late.
         std::mem::forget(profile);
+        if setting.options.mappings {
+            mappings::record();
+        }
     }
     if let Some(options) = &snapshots {
         requests::start(options);

@@ -12,6 +12,7 @@ mod calls;
 mod children;
 mod current;
 mod load;
+pub mod mappings;
 mod measure;
 mod references;
 mod resident;
@@ -21,5 +22,6 @@ mod tracker;
 
 pub use calls::{allocated, freed, is_recorded, reallocated, reallocating, will_not_be_allocated};
 pub use load::{end_of_process, load};
+pub use mappings::Mapping;
 pub use memtrail_sampler::events::{Reallocating, counted, counts, may_be_tracked};
 pub use memtrail_sampler::{Address, Bytes, Registers, Source, forget_rules};

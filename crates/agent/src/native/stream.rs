@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use memtrail_recording::memory::MemoryFigures;
 use memtrail_recording::session::{State, WriteFailure};
 use memtrail_recording::{Description, FileState, Outcome, Snapshot};
-use memtrail_sampler::Allocation;
+use memtrail_sampler::{Address, Allocation, Bytes, Samples};
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
 
@@ -57,6 +57,18 @@ impl Stream {
 
     /// Writes an allocation.
     pub(super) fn alloc(&mut self, allocation: &Allocation<'_>) -> Option<BlockId> {
+        let frames = allocation.callstack().frames();
+        self.block(frames, allocation.size(), allocation.n_samples(), Source::Major)
+    }
+
+    /// Writes a block with this callstack, the innermost frame first.
+    pub(super) fn block(
+        &mut self,
+        frames: &[Address],
+        size: Bytes,
+        samples: Samples,
+        source: Source,
+    ) -> Option<BlockId> {
         if self.failure.is_some() {
             self.lost += 1;
             return None;
@@ -64,7 +76,6 @@ impl Stream {
         let now = self.files.clock.now();
         let mut codes = std::mem::take(&mut self.codes);
         codes.clear();
-        let frames = allocation.callstack().frames();
         let ours = frames.iter().take_while(|frame| self.files.modules.is_ours(frame.0 as u64));
         let frames = frames.get(ours.count()..).unwrap_or_default();
         codes.extend(frames.iter().rev().map(|frame| Code(frame.0 as u64)));
@@ -77,15 +88,11 @@ impl Stream {
                 self.define(now, code);
             }
         }
-        let size = allocation.size().0;
-        let samples = if self.files.setting.rate >= 1.0 {
-            size.div_ceil(8)
-        } else {
-            allocation.n_samples().0
-        };
-        // Blocks of the trace have a header besides; these have none.
-        let length = Words(size.div_ceil(8).saturating_sub(1));
-        let event = AllocEvent { length, samples, source: Source::Major };
+        let words = size.0.div_ceil(8);
+        let samples = if self.files.setting.rate >= 1.0 { words } else { samples.0 };
+        // Blocks of the trace have a header besides, unless they are external; these have none.
+        let header = u64::from(source != Source::External);
+        let event = AllocEvent { length: Words(words.saturating_sub(header)), samples, source };
         let id = self.retried(now, |writer| writer.alloc(now, &event, &codes, shared));
         self.codes = codes;
         self.blocks += u64::from(id.is_some());

@@ -147,6 +147,12 @@ fn unless_interrupted<T>(work: impl FnOnce() -> T) -> Option<T> {
     }
 }
 
+/// Whether this thread is in the usual allocator.
+pub(crate) fn is_under_way() -> bool {
+    // SAFETY: the slots are this thread's.
+    unsafe { (&raw const (*tls::slots()).allocates).read_volatile() }
+}
+
 fn map(bytes: usize) -> *mut u8 {
     let access = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;

@@ -41,6 +41,15 @@ pub(crate) struct PrivateStack {
 /// What an address is changed by.
 const MARK: u64 = 0x6d65_6d74_7261_696c;
 
+/// Maps memory, not by the function: ours may come before it.
+unsafe fn map(bytes: usize, access: i32, flags: i32) -> *mut c_void {
+    // SAFETY: a fresh mapping touches no memory that is in use.
+    let at = unsafe {
+        libc::syscall(libc::SYS_mmap, ptr::null_mut::<c_void>(), bytes, access, flags, -1, 0)
+    };
+    ptr::with_exposed_provenance_mut(at as usize)
+}
+
 impl PrivateStack {
     /// Maps one; null if there is no memory for it.
     fn map() -> *mut Self {
@@ -52,7 +61,7 @@ impl PrivateStack {
             // SAFETY: a fresh mapping, whose lowest part is made inaccessible; zeros are a stack that
             // is not in use.
             unsafe {
-                let base = libc::mmap(ptr::null_mut(), GUARD + SIZE, access, flags, -1, 0);
+                let base = map(GUARD + SIZE, access, flags);
                 if base == libc::MAP_FAILED {
                     return ptr::null_mut();
                 }
@@ -70,7 +79,8 @@ impl PrivateStack {
         // SAFETY: as the caller promises.
         unsafe {
             let base = stack.cast::<c_void>().byte_add(size_of::<Self>()).byte_sub(GUARD + SIZE);
-            libc::munmap(base, GUARD + SIZE);
+            // Not by the function: ours may come before it.
+            libc::syscall(libc::SYS_munmap, base, GUARD + SIZE);
         }
     }
 
@@ -86,6 +96,12 @@ impl PrivateStack {
 fn current() -> *mut PrivateStack {
     // SAFETY: the slot is this thread's.
     unsafe { (*tls::slots()).stack.cast() }
+}
+
+/// Whether this thread runs our code on it.
+pub(crate) fn is_in_use() -> bool {
+    // SAFETY: null, or mapped as long as this thread's slot says so.
+    unsafe { current().as_ref() }.is_some_and(|stack| stack.in_use.load(Relaxed))
 }
 
 /// Bytes of such a stack, and of the guard below it, as the kernel lists them.

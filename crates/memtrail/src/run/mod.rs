@@ -403,6 +403,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         seed: args.seed,
         context: args.context.clone(),
         malloc: args.native.which() == Native::Also,
+        mappings: args.native.records_mappings(),
         snapshots: match args.native.which() {
             Native::Only => args.snapshots.resolve_native(),
             Native::None | Native::Also => args.snapshots.resolve(),

@@ -27,6 +27,10 @@ pub(crate) struct Args {
     #[arg(long, value_enum, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "only", hide_possible_values = true)]
     native: Option<Native>,
+
+    /// With --native, record what the program maps itself, too: memory and files from mmap, as external blocks
+    #[arg(long)]
+    mmap: bool,
 }
 
 impl Args {
@@ -35,9 +39,18 @@ impl Args {
         self.native.unwrap_or_default()
     }
 
+    /// Whether mappings are recorded, too.
+    pub(crate) fn records_mappings(&self) -> bool {
+        self.mmap
+    }
+
     /// Whether the options agree: programs that are not OCaml's have no collections, and no heap that could be above a
     /// size.
     pub(crate) fn check(&self, snapshots: &SnapshotArgs) -> Result<(), Failure> {
+        if self.mmap && self.which() != Native::Only {
+            return Err(Failure::new(Kind::Usage, "--mmap is for native programs")
+                .hint("memtrail run --native --mmap -- PROGRAM"));
+        }
         if self.which() == Native::Only && snapshots.is_of_ocaml() {
             return Err(Failure::new(
                 Kind::Usage,

@@ -2,6 +2,7 @@
 
 mod check;
 mod examples;
+mod mappings;
 mod operators;
 mod published;
 mod references;

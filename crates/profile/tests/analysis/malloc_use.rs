@@ -107,9 +107,10 @@ proptest! {
             let larger = sites.values().filter(|&&bytes| bytes > smallest).count();
             prop_assert!(larger <= part.sites.len());
         }
-        // Of a native program all blocks are from malloc, and all code is native.
+        // Of a native program all blocks but what it maps itself are from malloc, and all code is native.
         let all = MallocUse::new(&profile, MallocBlocks::All, Elapsed(at), in_use, named);
         let live = blocks.iter().filter(|b| b.allocated <= at && b.collected.is_none_or(|end| end > at));
+        let live = live.filter(|block| block.source != Source::External);
         let live: u64 = live.map(|block| block.samples * UNIT).sum();
         prop_assert_eq!(all.map_or(0, |all| all.asked as u64), live);
     }

@@ -91,6 +91,7 @@ fn options(base: &Path, rate: f64) -> Options {
         seed: Some(1),
         context: None,
         malloc: false,
+        mappings: false,
         snapshots: None,
     }
 }

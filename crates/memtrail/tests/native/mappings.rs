@@ -1,0 +1,74 @@
+//! Mappings of the program's own, recorded with `--mmap`.
+
+use memtrail_test_support::contents::{self, Contents};
+use memtrail_test_support::running::Case;
+use memtrail_trace::Source;
+
+use crate::{bytes, compile, json};
+
+const PAGE: u64 = 4096;
+
+fn recorded(options: &[&str]) -> (Contents, serde_json::Value) {
+    let program = compile("mappings.c", &[]);
+    let recorded = Case::command(&program.path, &[]).options(options).same();
+    assert_eq!(recorded.seen.status.code(), Some(5));
+    let (report, _) = json(&["report"], &recorded.recording);
+    (contents::read(&recorded.recording), report)
+}
+
+#[test]
+fn mappings_are_external_blocks() {
+    let (contents, report) = recorded(&["--native", "--mmap", "--rate", "1"]);
+    let pages = |function: &str| {
+        let inside = |block: &&contents::Block| block.stack.get(1).is_some_and(|f| f == function);
+        let own = contents.blocks.iter().filter(inside);
+        let (mut all, mut live) = (0, 0);
+        for block in own {
+            assert_eq!(block.source, Source::External);
+            all += block.samples * 8 / PAGE;
+            live += if block.collected.is_none() { block.samples * 8 / PAGE } else { 0 };
+        }
+        (all, live)
+    };
+    assert_eq!(pages("whole"), (50 * 10, 25 * 10));
+    // What is left of a mapping is a block of its own.
+    assert_eq!(pages("in_parts"), (50 * (10 + 9 + 8 + 3 + 3), 50 * 6));
+    assert_eq!(pages("covered"), (50 * (5 + 1 + 1), 50 * 2));
+    assert_eq!(pages("covers"), (50 * 3, 50 * 3));
+    assert_eq!(bytes(&contents, "grows"), ((50 * 51 / 2 - 1) * PAGE, 50 * PAGE));
+    assert_eq!(pages("of_file"), (2, 2));
+    assert_eq!(pages("reserves"), (0, 0));
+    assert_eq!(bytes(&contents, "large"), (3 << 20, 3 << 20));
+    let malloc = &report["memory"]["malloc"]["asked"];
+    let asked = malloc.as_f64().unwrap_or_else(|| panic!("{report:#}"));
+    assert!((3_145_728.0..3_250_000.0).contains(&asked), "{asked}");
+}
+
+#[test]
+fn samples_of_mappings_estimate_the_same() {
+    let (contents, _) = recorded(&["--native", "--mmap", "--rate", "0.01", "--seed", "2"]);
+    let live: u64 = contents
+        .inside("in_parts")
+        .filter(|block| block.collected.is_none())
+        .map(|block| block.samples)
+        .sum();
+    // Of 153,600 words; three standard errors.
+    assert!(live.abs_diff(1536) < 118, "{live}");
+}
+
+#[test]
+fn mappings_are_not_recorded_unless_that_is_asked_for() {
+    let (contents, _) = recorded(&["--native", "--rate", "1"]);
+    assert!(contents.blocks.iter().all(|block| block.source != Source::External));
+}
+
+/// An allocator that calls `mmap` for its blocks: what it maps is none of the program's.
+#[test]
+fn mappings_of_other_allocators_are_left_out() {
+    let program = compile("mappings.c", &["-Wl,--no-as-needed", "-l:libjemalloc.so.2"]);
+    let case = Case::command(&program.path, &[]).options(&["--native", "--mmap", "--rate", "1"]);
+    let contents = contents::read(&case.same().recording);
+    let large: Vec<_> = contents.inside("large").map(|block| (block.source, block.words)).collect();
+    assert_eq!(large, [(Source::Major, (3 << 20) / 8 - 1)]);
+    assert_eq!(contents.inside("whole").count(), 50);
+}
