@@ -52,13 +52,10 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
     nameTitle: "Root",
     key: (row) => `${row.kind} ${row.node}`,
     share: (row) => row.share,
-    name: (row) => (row.type ? `${row.name} : ${row.type}` : row.name),
+    name: ({ name, type, holds }) => (type ? `${name} : ${type}` : holds ? `${name} holds ${holds}` : name),
     placeTitle: "Where",
-    place: ({ kind, position, holds, aliases }) =>
-      [
-        position ?? (holds ? `holds ${holds}` : kind),
-        ...(aliases.length > 0 ? [`also ${aliases.join(", ")}`] : []),
-      ].join(" · "),
+    place: ({ kind, position, aliases }) =>
+      [position ?? kind, ...(aliases.length > 0 ? [`also ${aliases.join(", ")}`] : [])].join(" · "),
   };
   const source = ({ sort, descending, find }: Order): Source<OwnerFigures> => ({
     load: (_above, offset, limit, signal) =>
