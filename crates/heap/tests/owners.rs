@@ -118,7 +118,15 @@ fn owners_without_names_are_the_same() {
 /// Without names, closures tell what a variable holds: it was called `Cache / field 0` and nothing else.
 #[test]
 fn variables_without_a_name_say_what_they_hold() {
-    let known = known();
+    let mut known = known();
+    let model = &mut known.model;
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Nested", b"", 0);
+    let nested = model.block_in(Space::Static, 0, &[Value::Int(0)]);
+    let code = [Value::Raw(77), Value::Raw(1 << 56 | 2 << 1 | 1)];
+    let closure = model.block(tag::CLOSURE, &code);
+    let pair = model.block(0, &[Value::Int(1), Value::Block(closure)]);
+    let outer = model.block(0, &[Value::Int(2), Value::Block(pair)]);
+    field(model, unit, nested, 0, outer);
     let bytes = known.model.bytes();
     let mut heap = Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap();
     let [find] = heap.snapshot.functions.as_mut_slice() else { panic!("one function") };
@@ -130,6 +138,8 @@ fn variables_without_a_name_say_what_they_hold() {
     let module = "a block with closure Cache.Store.find cache.ml:13";
     assert_eq!(holds("Cache / field 1"), Some(module));
     assert_eq!(holds("Front / field 0"), None, "it has no closures");
+    let nested = "a block that leads to closure Cache.Store.find cache.ml:13";
+    assert_eq!(holds("Nested / field 0"), Some(nested));
     heap.snapshot.labels.set_variable(
         known.find,
         Variable { name: "Store.find".into(), ty: "int -> int".into(), position: None },

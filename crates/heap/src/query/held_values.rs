@@ -11,10 +11,13 @@ use super::kind::{self, Kind};
 use super::owners::OwnerRow;
 use crate::contents::class_of;
 use crate::read::{Columns, Error, Function, Snapshot};
+use crate::tag;
 use crate::units::BlockIndex;
 
-/// So many fields of a block are looked at.
+/// So many fields of a block are looked at, and so many of those that its fields point to.
 const MAX_FIELDS: usize = 256;
+/// Closures are looked for behind so many blocks.
+const MAX_STEPS: usize = 2;
 /// What a class is made of (`lambda/translclass.ml`): the function that makes objects, the one that sets up the class,
 /// and at most two more fields.
 const CLASS_FIELDS: std::ops::RangeInclusive<u64> = 3..=4;
@@ -36,6 +39,9 @@ pub fn add_held_values(heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Result<(), Err
     Ok(())
 }
 
+/// Numbers of fields, and what they point to.
+type Fields = Vec<(u64, BlockIndex)>;
+
 type Texts = HashMap<BlockIndex, String, FxBuildHasher>;
 
 /// What is said of each of these blocks, if it has a name or leads to functions that have one.
@@ -48,26 +54,45 @@ fn held_values(heap: &Heap<'_>, blocks: &BTreeSet<BlockIndex>) -> Result<Texts, 
         let kind = kind::at(heap, columns, place).filter(|kind| is_telling(*kind, snapshot));
         if let Some(kind) = kind {
             texts.insert(block.index, kind.name(snapshot, &heap.types));
-        } else if block.tag == 0 {
-            let fields = columns.fields(place).zip(block.targets).take(MAX_FIELDS);
-            let fields = fields.map(|(field, to)| (field, BlockIndex(*to))).collect();
-            parts.insert(block.index, Parts { size: block.wosize.0, fields });
+        } else if is_followed(block.tag) {
+            let parts_of = Parts { size: block.wosize.0, fields: fields(columns, place) };
+            parts.insert(block.index, parts_of);
         }
     })?;
-    let wanted = parts.values().flat_map(|parts| &parts.fields).map(|(_, to)| *to).collect();
-    let mut closures: HashMap<BlockIndex, u32, FxBuildHasher> = HashMap::default();
-    each(snapshot, &wanted, |columns, place| {
-        if let Some(function) = columns.function(place) {
-            closures.insert(BlockIndex(columns.first.0 + place as u32), function);
-        }
-    })?;
-    let function = |closure: BlockIndex| snapshot.functions.get(*closures.get(&closure)? as usize);
-    for (block, parts) in parts {
-        if let Some(text) = parts.class(function).or_else(|| parts.closures(function)) {
-            texts.insert(block, text);
-        }
+    for step in 0..=MAX_STEPS {
+        let wanted = parts.values().flat_map(|parts| &parts.fields).map(|(_, to)| *to).collect();
+        let mut closures: HashMap<BlockIndex, u32, FxBuildHasher> = HashMap::default();
+        let mut inner: HashMap<BlockIndex, Fields, FxBuildHasher> = HashMap::default();
+        each(snapshot, &wanted, |columns, place| {
+            let Some(block) = columns.get(place) else { return };
+            if let Some(function) = columns.function(place) {
+                closures.insert(block.index, function);
+            } else if is_followed(block.tag) {
+                inner.insert(block.index, fields(columns, place));
+            }
+        })?;
+        let function =
+            |closure: BlockIndex| snapshot.functions.get(*closures.get(&closure)? as usize);
+        parts.retain(|block, parts| {
+            let class = if step == 0 { parts.class(function) } else { None };
+            let text = class.or_else(|| parts.closures(step, function));
+            if let Some(text) = text {
+                texts.insert(*block, text);
+                return false;
+            }
+            let next = parts.fields.iter().filter_map(|(_, to)| inner.get(to)).flatten();
+            parts.fields = next.copied().take(MAX_FIELDS).collect();
+            true
+        });
     }
     Ok(texts)
+}
+
+/// What the first fields of a block point to.
+fn fields(columns: &Columns, place: usize) -> Fields {
+    let targets = columns.get(place).map_or(&[][..], |block| block.targets);
+    let fields = columns.fields(place).zip(targets).take(MAX_FIELDS);
+    fields.map(|(field, to)| (field, BlockIndex(*to))).collect()
 }
 
 /// Calls `of` with the section and the place of each of these blocks.
@@ -101,11 +126,16 @@ fn is_telling(kind: Kind, snapshot: &Snapshot<'_>) -> bool {
     }
 }
 
-/// A block of tag 0 whose kind tells nothing.
+/// Tuples, records, constructors, arrays and lazy values.
+const fn is_followed(of: u8) -> bool {
+    of < tag::CONTINUATION || matches!(of, tag::LAZY | tag::FORWARD)
+}
+
+/// A block whose kind tells nothing.
 struct Parts {
     size: u64,
-    /// What its first fields point to.
-    fields: Vec<(u64, BlockIndex)>,
+    /// What its first fields point to; in later steps, what these do.
+    fields: Fields,
 }
 
 impl Parts {
@@ -118,15 +148,19 @@ impl Parts {
         Some(format!("class {}", String::from_utf8_lossy(&class)))
     }
 
-    /// The closures in it.
+    /// The closures in it, or behind so many of its blocks.
     fn closures<'f>(
         &self,
+        steps: usize,
         function: impl Fn(BlockIndex) -> Option<&'f Function>,
     ) -> Option<String> {
         let functions = self.fields.iter().filter_map(|(_, to)| function(*to));
         let named: Vec<_> = functions.filter(|function| !function.name.is_empty()).collect();
         let first = named.iter().find(|one| !one.is_anonymous()).or(named.first())?;
         let first = kind::closure(first);
+        if steps > 0 {
+            return Some(format!("a block that leads to {first}"));
+        }
         Some(match named.len() - 1 {
             0 => format!("a block with {first}"),
             1 => format!("a block with {first} and another"),

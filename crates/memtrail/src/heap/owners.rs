@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::family;
 use super::histogram;
-use super::input::{Which, with_spinner};
+use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
 use super::title::Title;
@@ -64,7 +64,7 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
     let mut answer = with_spinner("adding up what each root owns".into(), || {
         answer(&heap, wanted, named.as_deref())
     });
-    query::add_held_values(&heap, &mut answer.rows).map_err(|error| input.failure(&error))?;
+    add_held_values(&input, &heap, &mut answer.rows)?;
     if let ([row], true) = (answer.rows.as_slice(), answer.details.is_some()) {
         answer.contents = Some(histogram::of_owners(&input, &heap, &[row.owner])?);
     }
@@ -88,6 +88,17 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
             canvas.line(&[(FAINT, &text)]);
         }
     })
+}
+
+/// Adds what variables without a name hold, for which types are looked for.
+fn add_held_values(input: &Input, heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Result<(), Failure> {
+    let is_unnamed = |row: &OwnerRow| row.kind == RootKind::Global.name() && row.variable.is_none();
+    if !rows.iter().any(is_unnamed) {
+        return Ok(());
+    }
+    let typed = if heap.types.is_empty() { Some(input.typed_heap()?) } else { None };
+    query::add_held_values(typed.as_ref().unwrap_or(heap), rows)
+        .map_err(|error| input.failure(&error))
 }
 
 /// The roots that a name means.
