@@ -101,6 +101,8 @@ pub struct CollectionSpan {
     pub major_cycles: Option<u64>,
     /// Compactions.
     pub compactions: Option<u64>,
+    /// Whether hooks of the program's hid the collector: all but cycles and compactions is of the time before.
+    pub replaced: bool,
     /// The longest ones, the longest first.
     pub longest: Vec<LongPause>,
 }

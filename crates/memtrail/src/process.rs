@@ -65,6 +65,7 @@ fn span(span: Span) -> CollectionSpan {
         share: span.share,
         major_cycles: span.major_cycles,
         compactions: span.compactions,
+        replaced: span.replaced,
         longest: span.longest.into_iter().map(pause).collect(),
     }
 }

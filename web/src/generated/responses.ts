@@ -377,6 +377,8 @@ export type CollectionSpan = {
   major_cycles: number | null,
   /** Compactions. */
   compactions: number | null,
+  /** Whether hooks of the program's hid the collector: all but cycles and compactions is of the time before. */
+  replaced: boolean,
   /** The longest ones, the longest first. */
   longest: Array<LongPause>,
 };

@@ -102,6 +102,12 @@ function collector(process: ProcessResponse | null): (Row | null)[] {
   if (!whole) return [];
   const work = (number: number, time: number) => `${grouped(number)}, ${seconds(time)}`;
   const known = (number: number | null) => (number === null ? null : grouped(number));
+  if (whole.replaced) {
+    return [
+      row("Time", "not measured: the program has put hooks of its own in the place of memtrail's"),
+      row("Major cycles", known(whole.major_cycles)),
+    ];
+  }
   return [
     row("Time", `${seconds(whole.seconds)}, ${percent(whole.share)} of all`),
     row("Minor collections", work(whole.minor_collections, whole.minor_seconds)),

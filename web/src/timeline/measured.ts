@@ -40,9 +40,10 @@ export function spanAt(process: ProcessResponse | null, time: number): Collectio
 
 /** One line about what the collector did. */
 export function told(span: CollectionSpan): string {
-  const { share, minor_collections, slices, major_cycles, longest } = span;
+  const { share, minor_collections, slices, major_cycles, longest, replaced } = span;
   const first = longest[0];
   const cycles = major_cycles ? `, ${count(major_cycles)} major cycles ended` : "";
+  if (replaced && !minor_collections && !slices) return `time in the GC: not measured${cycles}`;
   const pause = first ? `; longest ${seconds(first.seconds)} (${first.part})` : "";
   return `${percent(share)} of the time in the GC: ${count(minor_collections)} minor collections, ${count(slices)} slices${cycles}${pause}`;
 }

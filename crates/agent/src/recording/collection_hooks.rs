@@ -33,24 +33,42 @@ static REPLACED: Replaced = Replaced {
     end: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2],
 };
 
+/// What a variable of the runtime's is called, our hook, and where what was there before is kept.
+type Place = (&'static str, Hook, &'static AtomicPtr<c_void>);
+
+fn places(kind: usize) -> [Place; 2] {
+    let [begin, end] = [&REPLACED.begin[kind], &REPLACED.end[kind]];
+    if kind == MINOR {
+        [(minor_gc::BEGIN_HOOK, minor_begins, begin), (minor_gc::END_HOOK, minor_ends, end)]
+    } else {
+        let names = [major_gc::SLICE_BEGIN_HOOK, major_gc::SLICE_END_HOOK];
+        [(names[0], slice_begins, begin), (names[1], slice_ends, end)]
+    }
+}
+
+/// A hook's variable, if the runtime exports it.
+fn variable(name: &str) -> Option<&'static AtomicPtr<c_void>> {
+    let variable = symbol(name);
+    // SAFETY: the runtime declares a variable of this type, atomic in OCaml 5 and one word in OCaml 4, for good.
+    (!variable.is_null()).then(|| unsafe { AtomicPtr::from_ptr(variable.cast::<*mut c_void>()) })
+}
+
 /// Puts our hooks in place, once, before the program's own code runs. Where the runtime does not export one of them,
 /// nothing is counted in it.
 pub(crate) fn watch() {
-    let hooks: [(&str, Hook, &AtomicPtr<c_void>); 4] = [
-        (minor_gc::BEGIN_HOOK, minor_begins, &REPLACED.begin[MINOR]),
-        (minor_gc::END_HOOK, minor_ends, &REPLACED.end[MINOR]),
-        (major_gc::SLICE_BEGIN_HOOK, slice_begins, &REPLACED.begin[SLICE]),
-        (major_gc::SLICE_END_HOOK, slice_ends, &REPLACED.end[SLICE]),
-    ];
-    for (name, ours, replaced) in hooks {
-        let variable = symbol(name);
-        if !variable.is_null() {
-            // SAFETY: the runtime declares a variable of this type, atomic in OCaml 5; nothing calls it meanwhile.
-            let variable = unsafe { AtomicPtr::from_ptr(variable.cast::<*mut c_void>()) };
+    for (name, ours, replaced) in [places(MINOR), places(SLICE)].into_iter().flatten() {
+        if let Some(variable) = variable(name) {
             replaced.store(variable.load(Acquire), Release);
             variable.swap(ours as *mut c_void, AcqRel);
         }
     }
+}
+
+/// Whether the hooks of a kind are ours, not ones that the program has put in their place.
+pub(super) fn are_ours(kind: usize) -> bool {
+    places(kind).into_iter().all(|(name, ours, _)| {
+        variable(name).is_none_or(|variable| variable.load(Acquire) == ours as *mut c_void)
+    })
 }
 
 fn go_on(replaced: &AtomicPtr<c_void>) {

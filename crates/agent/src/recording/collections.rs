@@ -10,6 +10,7 @@ use memtrail_recording::collections::{CollectionFigures, Figure};
 
 use crate::context::target::Target;
 use crate::os::symbol::symbol;
+use crate::recording::collection_hooks::are_ours;
 
 /// What the collector does, by its place in [`CollectionLog`] and in [`Slots::collecting`](crate::os::tls::Slots).
 pub(crate) const MINOR: usize = 0;
@@ -19,11 +20,28 @@ pub(crate) const SLICE: usize = 1;
 #[derive(Default)]
 struct Work {
     count: AtomicU64,
+    /// One more than the count as a hook of the program's was first seen in the place of ours; 0 before.
+    hidden_at: AtomicU64,
     /// Nanoseconds.
     time: AtomicU64,
     /// The longest since it was last asked for: microseconds, and in the lower half when it ended, milliseconds
     /// since the recording began.
     longest: AtomicU64,
+}
+
+impl Work {
+    /// Whether nothing was counted since hooks of the program's were first seen in the place of ours. Those of programs
+    /// that call what was there before are no hindrance.
+    fn is_hidden(&self, are_ours: bool) -> bool {
+        if are_ours {
+            return false;
+        }
+        let now = self.count.load(Relaxed) + 1;
+        match self.hidden_at.compare_exchange(0, now, Relaxed, Relaxed) {
+            Ok(_) => true,
+            Err(first) => first == now,
+        }
+    }
 }
 
 /// What was counted since the recording began.
@@ -69,6 +87,10 @@ impl CollectionLog {
             }
         }
         figures.set(Figure::Time, self.time.load(Relaxed));
+        let is_hidden = |(kind, work): (usize, &Work)| work.is_hidden(are_ours(kind));
+        if self.work.iter().enumerate().any(is_hidden) {
+            figures.set(Figure::Replaced, 1);
+        }
         let since = |(now, before): (Option<u64>, Option<u64>)| Some(now?.saturating_sub(before?));
         let [cycles, compactions] = counted(target);
         figures.set(Figure::Cycles, since((cycles, self.before[0])));
@@ -115,6 +137,20 @@ mod tests {
         assert_eq!(packed(5_000_000, 2 * second), (5_000 << 32) + 2_000);
         assert!(packed(5_000_000, 0) > packed(4_999_000, 100 * second));
         assert_eq!(packed(u64::MAX, u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn hooks_of_the_program_s_hide_what_no_longer_counts() {
+        let log = CollectionLog::default();
+        let [minor, _] = &log.work;
+        log.add(MINOR, 100, true, 20);
+        assert!(!minor.is_hidden(true));
+        assert!(minor.is_hidden(false));
+        assert!(minor.is_hidden(false));
+        // They call ours, or ours are back.
+        log.add(MINOR, 100, true, 20);
+        assert!(!minor.is_hidden(false));
+        assert!(!minor.is_hidden(true));
     }
 
     #[test]

@@ -22,6 +22,14 @@ pub(crate) fn of(recording: &Recording) -> Option<Summary> {
 pub(super) fn draw(canvas: &mut Canvas, summary: &Summary) {
     let whole = &summary.whole;
     let share = |time: f64| percent(ratio(time, whole.to));
+    if whole.replaced {
+        canvas.line(&[(PLAIN, "time in GC        not measured"), (FAINT, &cycles(whole))]);
+        let why =
+            "the program has put hooks of its own around its collector, in the place of memtrail's";
+        canvas.paragraph(FAINT, 2, why);
+        canvas.gap();
+        return;
+    }
     let total = format!("{:>14}", seconds(whole.seconds));
     canvas.line(&[
         (PLAIN, "time in GC      "),

@@ -153,13 +153,14 @@ impl FamilyReport {
             let Some(totals) = &process.totals else { continue };
             shown += 1;
             let resident = process.memory.as_ref().map(|now| now.peak_rss.unwrap_or(now.rss));
+            let measured = process.collections.as_ref().filter(|span| !span.replaced);
             let time = |time: Option<f64>| time.map_or(String::new(), seconds);
             let figures = vec![
                 bytes(totals.allocated.bytes),
                 bytes(totals.peak.bytes),
                 bytes(totals.live_at_end.bytes),
                 resident.map_or(String::new(), |rss| bytes(rss as f64)),
-                process.collections.as_ref().map_or(String::new(), |span| percent(span.share)),
+                measured.map_or(String::new(), |span| percent(span.share)),
                 time(process.start_seconds),
                 if process.running { "runs on".to_owned() } else { time(process.duration_seconds) },
                 process.pid.map_or(String::new(), |pid| pid.to_string()),

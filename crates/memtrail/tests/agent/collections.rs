@@ -4,7 +4,7 @@ use std::process::Command;
 
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
-use memtrail_test_support::programs::build;
+use memtrail_test_support::programs::{build, build_with};
 use serde_json::Value;
 
 fn memtrail(words: &[&str]) -> String {
@@ -55,3 +55,24 @@ fn counts_are_those_of_the_runtime(compiler: &str) {
 }
 
 on_each!(collections_are_counted, counts_are_those_of_the_runtime);
+
+/// Of Flow's workers, 26 major cycles and no minor collection were reported.
+fn hooks_of_the_program_s_are_reported(compiler: &str) {
+    let built = build_with(&named(compiler), "own_hooks", &["own_hooks_stubs.c"]);
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("r.memtrail");
+    let recording = recording.to_str().expect("a plain name");
+    let program = built.path.to_str().expect("a plain name");
+    assert_eq!(memtrail(&["run", "-o", recording, "--", program]), "counted\n");
+
+    let report: Value =
+        serde_json::from_str(&memtrail(&["report", "--json", recording])).expect("JSON");
+    let found = &report["collections"];
+    assert_eq!(found["replaced"], true, "{found:#}");
+    assert!(found["major_cycles"].as_u64() >= Some(1), "{found:#}");
+    let text = memtrail(&["report", "--width", "100", recording]);
+    assert!(text.contains("time in GC        not measured"), "{text}");
+    assert!(!text.contains("minor collections"), "{text}");
+}
+
+on_each!(hooks_of_the_program_s, hooks_of_the_program_s_are_reported);

@@ -13,7 +13,8 @@
 //! line before. A figure that could not be had is absent. Readers pass over names that they do not know, so new
 //! figures do not raise the version.
 //!
-//! What has no hooks is not in the times: `Gc.full_major` and compactions of OCaml 4. Both are counted.
+//! What has no hooks is not in the times: `Gc.full_major` and compactions of OCaml 4. Both are counted. Neither is what
+//! runs after the program has put hooks of its own in the place of ours.
 
 pub mod summary;
 
@@ -50,6 +51,8 @@ figures! {
     Cycles = "major-cycles",
     /// Compactions.
     Compactions = "compactions",
+    /// 1 if hooks of the program's are in the place of ours, and nothing but the two figures above was counted since.
+    Replaced = "replaced",
 }
 
 /// The figures of one moment.

@@ -53,6 +53,9 @@ pub struct Span {
     pub major_cycles: Option<u64>,
     /// Compactions.
     pub compactions: Option<u64>,
+    /// Whether the program had put hooks of its own in the place of ours: all but cycles and compactions is of the
+    /// time before.
+    pub replaced: bool,
     /// The longest one of each part, the longest first.
     pub longest: Vec<Pause>,
 }
@@ -115,6 +118,7 @@ impl Span {
             seconds: time(Figure::Time),
             major_cycles: known(Figure::Cycles),
             compactions: known(Figure::Compactions),
+            replaced: end.get(Figure::Replaced) == Some(1),
             longest: longest([of(Part::Minor), of(Part::Slice)].concat(), 2),
         }
     }
@@ -192,5 +196,14 @@ mod tests {
         let whole = Summary::new(&lines, 5).expect("a line").whole;
         assert_eq!((whole.major_cycles, whole.compactions), (None, None));
         assert_eq!(Summary::new(&[], 5), None);
+    }
+
+    #[test]
+    fn what_hooks_of_the_program_s_hide_is_said() {
+        let file = format!("{HEADING}\nc 5 minor=1\nc 9 minor=1 major-cycles=4 replaced=1\n");
+        let summary = Summary::new(&parse(file.as_bytes()).0, 2).expect("lines");
+        assert!(summary.whole.replaced);
+        let over_time: Vec<bool> = summary.over_time.iter().map(|span| span.replaced).collect();
+        assert_eq!(over_time, [false, true]);
     }
 }
