@@ -80,10 +80,11 @@ fn draw(canvas: &mut Canvas, who: &WhoResponse) {
         external => format!(", and {} off-heap", bytes(external as f64)),
     };
     let text = format!(
-        "{} in the heap{outside}, exactly; {} by {} sampled blocks",
+        "{} in the heap{outside}, exactly; {} by {} sampled block{}",
         bytes(who.size.0 as f64),
         bytes_with_error(who.alive.bytes.value, who.alive.bytes.stderr),
         grouped(who.alive.sampled),
+        if who.alive.sampled == 1 { "" } else { "s" },
     );
     canvas.paragraph(PLAIN, 0, &text);
     if who.rows.is_empty() {

@@ -89,7 +89,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let path = stack.map(|name| name.trim().to_owned()).collect();
     let query = HeapWhy { rec, snapshot, name, path, limit, ..HeapWhy::default() };
     let answer = joined.query(|engine| engine.heap_why(&query)).map_err(|failure| {
-        failure.hint("list what is alive by allocation site: memtrail heap sites REC")
+        failure.hint(
+            "list what is alive by allocation site: memtrail heap sites REC; \
+             or who allocated what a variable owns: memtrail who REC NAME",
+        )
     })?;
     if let Some(format) = args.format {
         write_stacks(args, format, &answer.response)?;
@@ -162,11 +165,14 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
     let of = stack.map_or_else(|| why.names.join(", "), |stack| stack.replace(';', " → "));
     canvas.line(&[(PLAIN, what), (STRONG, &clean(&of))]);
     let size = bytes_with_error(why.alive.bytes.value, why.alive.bytes.stderr);
+    let sampled = match why.alive.sampled {
+        1 => "one of them was".to_owned(),
+        sampled => format!("{} of them were", grouped(sampled)),
+    };
     let text = format!(
-        "{size} alive, {} of all, in {} blocks; {} of them were sampled",
+        "{size} alive, {} of all, in {} blocks; {sampled} sampled",
         percent(why.share),
         count(why.alive.blocks.value),
-        grouped(why.alive.sampled),
     );
     canvas.paragraph(PLAIN, 0, &text);
     allocated(canvas, &why.alive);
@@ -210,11 +216,15 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
 /// When blocks were allocated.
 pub(super) fn allocated(canvas: &mut Canvas, alive: &AliveEstimate) {
     let Some([first, middle, last]) = alive.allocated else { return };
-    let text = format!(
-        "a tenth of it was allocated within {} of the start, half within {}, nine tenths within {}",
-        seconds(first),
-        seconds(middle),
-        seconds(last),
-    );
+    let text = if alive.sampled == 1 {
+        format!("what was sampled was allocated {} after the start", seconds(middle))
+    } else {
+        format!(
+            "a tenth of it was allocated within {} of the start, half within {}, nine tenths within {}",
+            seconds(first),
+            seconds(middle),
+            seconds(last),
+        )
+    };
     canvas.paragraph(PLAIN, 0, &text);
 }

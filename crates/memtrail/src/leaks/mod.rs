@@ -109,9 +109,36 @@ fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording
         canvas.item(PLAIN, "   ", 5, description);
     }
     canvas.item(FAINT, "   ", 5, &format!("{}: {}", suspect.rule, suspect.evidence));
-    if let Some(next) = &suspect.next {
-        let next = shell_quote::shell_quote(next);
+    let next = next_command(suspect.next.as_deref(), suspect.kind, &suspect.owner);
+    if let Some((command, name)) = next {
+        let name = shell_quote::shell_quote(name);
         // Whole, to be copied, on however many lines.
-        canvas.item(PLAIN, "   ", 5, &format!("next: memtrail why {recording} {next}"));
+        canvas.item(PLAIN, "   ", 5, &format!("next: memtrail {command} {recording} {name}"));
+    }
+}
+
+/// What to ask next: what retains what the program's own function allocated; or, of what a library allocated from its
+/// event loop, which calls allocated what the variable owns.
+fn next_command<'a>(
+    function: Option<&'a str>,
+    kind: &str,
+    owner: &'a str,
+) -> Option<(&'static str, &'a str)> {
+    let is_variable = ["global", "static"].contains(&kind);
+    function.map(|function| ("why", function)).or(is_variable.then_some(("who", owner)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of the page that leaks its visitors, neither suspect said what to do next.
+    #[test]
+    fn of_what_a_library_allocated_its_variable_is_asked_for() {
+        let table = "Eliom_comet / field 63";
+        assert_eq!(next_command(None, "global", table), Some(("who", table)));
+        assert_eq!(next_command(Some("Feed.page"), "global", table), Some(("why", "Feed.page")));
+        assert_eq!(next_command(None, "stack", "Server.main"), None);
+        assert_eq!(next_command(None, "site", "read_body"), None);
     }
 }

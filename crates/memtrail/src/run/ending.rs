@@ -230,8 +230,9 @@ fn summary(recorded: &Recorded, is_member: bool) -> String {
     let Recorded { folder, description, alive } = recorded;
     let shown = shell_quote::path(folder);
     let mut text = format!(
-        "memtrail: {shown}: {} sampled blocks, {}",
+        "memtrail: {shown}: {} sampled block{}, {}",
         grouped(description.trace.blocks),
+        if description.trace.blocks == 1 { "" } else { "s" },
         bytes(description.trace.bytes as f64)
     );
     match outcome::words(description.outcome.as_ref()) {
