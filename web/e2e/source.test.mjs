@@ -1,6 +1,7 @@
 // Source lines beside what is selected, with what each allocates.
 import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { settled, visit } from "./browser.mjs";
@@ -76,3 +77,33 @@ test("without source files there is no panel for them", () =>
     assert.equal(await page.getByRole("button", { name: "Source", exact: true }).count(), 0);
     assert.equal(await page.getByRole("radio", { name: "Source" }).count(), 0);
   }));
+
+// An editor that listens on a port replaced the page.
+test("a click on a line's number asks the editor for it, and the page stays", async () => {
+  const asked = [];
+  const editor = createServer((request, response) => {
+    asked.push(request.url);
+    response.end();
+  });
+  await new Promise((listens) => editor.listen(0, "127.0.0.1", listens));
+  const address = `http://127.0.0.1:${editor.address().port}`;
+  const server = await serve([recording], ["--source", sources, "--editor", `${address}/open?file={path}&line={line}`]);
+  try {
+    await visit(`${server.url}#view=tables&find=remember`, async (page, wrong) => {
+      await page.getByRole("treegrid").getByRole("row").filter({ hasText: "Pages.remember" }).first().click();
+      await settled(page);
+      await page.getByRole("button", { name: "Source", exact: true }).click();
+      await settled(page);
+      const opened = page.context().waitForEvent("page");
+      await panel(page).getByRole("link", { name: "6", exact: true }).click();
+      await (await opened).waitForLoadState();
+      assert.match(asked[0], /\/sources\/pages\.ml&line=6$/);
+      await panel(page).waitFor();
+      const others = wrong.filter((line) => !line.startsWith(`request to ${address}/`));
+      wrong.splice(0, wrong.length, ...others);
+    });
+  } finally {
+    editor.close();
+    await server.stop();
+  }
+});

@@ -47,8 +47,11 @@ function EditorLink(props: { path: string | null; line: number; column: number; 
   const { path, line, column, children } = props;
   const template = about.value?.editor;
   if (!template || path === null) return <>{children.startsWith("Open") ? null : children}</>;
+  // An editor that listens on a port must not take the place of this page.
+  const target = /^https?:/i.test(template) ? "_blank" : undefined;
+  const address = editorAddress(template, path, line, column + 1);
   return (
-    <a href={editorAddress(template, path, line, column + 1)} title={`Open line ${line} in the editor`}>
+    <a href={address} target={target} rel="noreferrer" title={`Open line ${line} in the editor`}>
       {children}
     </a>
   );

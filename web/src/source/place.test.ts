@@ -3,9 +3,9 @@ import { test } from "node:test";
 import { editorAddress, placeOf } from "./place.ts";
 
 test("an address of an editor has the place in it, and nothing of a name that means more there", () => {
-  const code = "vscode://file/{path}:{line}:{column}";
-  assert.equal(editorAddress(code, "/src/a.ml", 7, 3), "vscode://file//src/a.ml:7:3");
-  assert.equal(editorAddress(code, "/a b/{line}&?#.ml", 1, 1), "vscode://file//a%20b/%7Bline%7D%26%3F%23.ml:1:1");
+  const code = "vscode://file{path}:{line}:{column}";
+  assert.equal(editorAddress(code, "/src/a.ml", 7, 3), "vscode://file/src/a.ml:7:3");
+  assert.equal(editorAddress(code, "/a b/{line}&?#.ml", 1, 1), "vscode://file/a%20b/%7Bline%7D%26%3F%23.ml:1:1");
   assert.equal(editorAddress("x:{path}?{path}", "$&", 1, 1), "x:%24%26?%24%26");
 });
 

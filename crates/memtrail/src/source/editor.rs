@@ -5,7 +5,7 @@ use crate::error::{Failure, Kind};
 /// Names the editor where no option does.
 const VARIABLE: &str = "MEMTRAIL_EDITOR";
 /// Visual Studio Code; others that are made of it have a scheme of their own.
-const DEFAULT: &str = "vscode://file/{path}:{line}:{column}";
+const DEFAULT: &str = "vscode://file{path}:{line}:{column}";
 
 /// Schemes whose addresses a browser runs or shows by itself.
 const REFUSED: [&str; 5] = ["javascript", "data", "vbscript", "blob", "file"];

@@ -35,7 +35,7 @@ fn only_files_of_the_folders_are_served() {
     let view = View::start([trace.as_os_str(), "--source".as_ref(), shown.as_os_str()]);
     let about = view.query(r#"{"query":"about"}"#);
     assert_eq!(about.header()["sources"], true);
-    assert_eq!(about.header()["editor"], "vscode://file/{path}:{line}:{column}");
+    assert_eq!(about.header()["editor"], "vscode://file{path}:{line}:{column}");
     let cache = ask(&view, "cache.ml");
     assert_eq!(cache["lines"], json!(["let cached = 1"]));
     assert_eq!(cache["name"], "src/cache.ml");
