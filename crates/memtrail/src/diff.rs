@@ -151,7 +151,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             canvas.line(&[(STRONG, "heap snapshots")]);
             heap.draw(canvas, changes::By::Owner, limit);
         } else {
-            let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
+            let text = if recordings.iter().any(|recording| recording.family.is_some()) {
+                "heaps are not compared: name the recordings of two processes, which are in the folders"
+            } else {
+                "heaps are not compared: both sides need a snapshot (run --snapshot exit)"
+            };
             canvas.paragraph(FAINT, 2, text);
         }
     })?;
