@@ -14,7 +14,7 @@ use crate::names::shown;
 use crate::recording::Recording;
 
 /// If a smaller part of the heap cannot be judged, that is not worth a sentence.
-const MIN_UNJUDGED: f64 = 0.1;
+pub const MIN_UNJUDGED: f64 = 0.1;
 /// From this part on, the rest is not worth a word.
 pub(super) const NEARLY_ALL: f64 = 0.95;
 /// In recordings that are shorter, rates are by the second.

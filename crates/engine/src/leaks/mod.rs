@@ -37,6 +37,7 @@ use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::Summary;
 
+pub use descriptions::MIN_UNJUDGED;
 pub use growth::GrowthRate;
 pub use response::{ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect};
 

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_engine::leaks::{LeaksResponse, MIN_UNJUDGED, Suspect};
 use memtrail_recording::Recording;
-use memtrail_text::rounded::{bytes, grouped};
+use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::look::{Found, look};
@@ -83,6 +83,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
         if found.suspects.is_empty() {
             canvas.line(&[(STRONG, "no suspect in any process")]);
         }
+        let mut is_unjudged = false;
         for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {
             let path = Path::new(recording);
             let name = loading::name(path);
@@ -97,8 +98,15 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
                 format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
             };
             let judged = if *snapshots == 0 { "call site" } else { "owner" };
+            let share = process.leaks.unjudged.share_of(*alive);
+            let left = if share >= MIN_UNJUDGED {
+                is_unjudged = true;
+                format!("; {} of it cannot be judged", percent(share))
+            } else {
+                String::new()
+            };
             let all = format!(
-                "{name}: {} alive, {}, {}",
+                "{name}: {} alive, {}, {}{left}",
                 bytes(alive.0 as f64),
                 number(*owners, judged),
                 number(*snapshots, "snapshot")
@@ -107,6 +115,11 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             if let Some(unreachable) = &process.leaks.unreachable {
                 draw::unreachable(canvas, unreachable);
             }
+        }
+        if is_unjudged {
+            let note = "what cannot be judged has too few sampled blocks: a higher --rate samples more, and five \
+                snapshots are enough without";
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
         if untyped > 0 {
             let note = format!(

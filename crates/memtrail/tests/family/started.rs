@@ -74,3 +74,18 @@ fn nothing_is_left_behind_where_nothing_is_recorded() {
     assert!(seen.status.success() && recordings.is_empty(), "{seen:?}");
     assert_eq!(fs::read_dir(case.folder.path()).expect("a folder").count(), 0);
 }
+
+/// Of Flow's workers, of whose heap nothing could be judged, it was said only that none is a suspect.
+#[test]
+fn what_cannot_be_judged_of_a_family_is_said() {
+    let program = build(&named("ocaml-4.14.1000"), "leak_table");
+    let path = program.path.to_str().expect("a path in UTF-8");
+    let case = Case::command("sh", &["-c", &format!("{path} leak; {path} leak")]);
+    let case = case.options(&["--rate", "1e-9", "--children", "--snapshot", "exit"]);
+    let (seen, recordings) = case.recorded_in_folder();
+    assert!(seen.status.success() && recordings.len() == 2, "{seen:?}");
+    let text = printed(&["leaks", "--width", "120"], recordings[0].parent().expect("a folder"));
+    assert!(text.starts_with("no suspect in any process"), "{text}");
+    assert_eq!(text.matches(" of it cannot be judged").count(), 2, "{text}");
+    assert!(text.contains("too few sampled blocks"), "{text}");
+}
