@@ -10,7 +10,6 @@ use memtrail_recording::collections::{CollectionFigures, Figure};
 
 use crate::context::target::Target;
 use crate::os::symbol::symbol;
-use crate::recording::collection_hooks::are_ours;
 
 /// What the collector does, by its place in [`CollectionLog`] and in [`Slots::collecting`](crate::os::tls::Slots).
 pub(crate) const MINOR: usize = 0;
@@ -70,8 +69,13 @@ impl CollectionLog {
         }
     }
 
-    /// The figures of now; the longest ones begin anew.
-    pub(super) fn figures(&self, target: &Target, elapsed: Duration) -> CollectionFigures {
+    /// The figures of now; the longest ones begin anew. `are_ours`: whether the hooks of a kind are ours.
+    pub(super) fn figures(
+        &self,
+        target: &Target,
+        elapsed: Duration,
+        are_ours: impl Fn(usize) -> bool,
+    ) -> CollectionFigures {
         let mut figures = CollectionFigures::new(elapsed);
         let names = [
             (Figure::Minor, Figure::MinorTime, Figure::MinorLongest, Figure::MinorLongestAt),

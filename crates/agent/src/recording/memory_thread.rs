@@ -11,6 +11,7 @@ use crate::os::clock::thread_cpu_time;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::recording::collection_hooks::are_ours;
 use crate::recording::figure_log::FigureLog;
 use crate::recording::installed::own;
 use crate::recording::memory::pace;
@@ -59,7 +60,7 @@ fn measure(recorder: &Recorder) {
         let elapsed = files.clock.now().0.saturating_sub(files.clock.start.0);
         let elapsed = Duration::from_micros(elapsed);
         let figures = log.measure(files.target, elapsed);
-        let collected = recorder.collections.figures(files.target, elapsed);
+        let collected = recorder.collections.figures(files.target, elapsed, are_ours);
         // A file that cannot be written leaves the other one as it is.
         let written = [
             memory.append(&files.folder, &figures.line()),
