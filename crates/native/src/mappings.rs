@@ -8,7 +8,7 @@ use std::mem::transmute;
 use std::ptr::{null_mut, without_provenance};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use memtrail_agent::native::{Bytes, Mapping, Registers, mappings};
+use memtrail_agent::native::{Bytes, Mapping, Registers, mapping_calls};
 
 use crate::next;
 
@@ -49,7 +49,7 @@ fn next_remap() -> Remap {
 /// Whether a function with these registers was called by the allocator's library. libc's does not call these.
 fn is_allocators(function: &Registers) -> bool {
     !next::is_of_allocator(libc::abort as *const c_void)
-        && mappings::caller(function)
+        && mapping_calls::caller(function)
             .is_some_and(|caller| next::is_of_allocator(without_provenance(caller.0)))
 }
 
@@ -70,7 +70,7 @@ macro_rules! map {
             let map = next_map();
             // SAFETY: as the caller promises.
             let call = || unsafe { map(address, length, access, flags, file, offset) };
-            if !mappings::are_recorded() {
+            if !mapping_calls::are_recorded() {
                 return call();
             }
             let function = Registers::here();
@@ -81,7 +81,7 @@ macro_rules! map {
             let replaced = Mapping::new(address.addr(), if is_fixed { length } else { 0 });
             // Without access it is address space, no memory.
             let length = Bytes(if access == libc::PROT_NONE { 0 } else { length as u64 });
-            mappings::mapped(length, &[replaced], &function, call)
+            mapping_calls::mapped(length, &[replaced], &function, call)
         }
     };
 }
@@ -97,8 +97,8 @@ pub unsafe extern "C" fn munmap(address: *mut c_void, length: usize) -> c_int {
     let unmap = next_unmap();
     // SAFETY: as the caller promises.
     let call = || unsafe { unmap(address, length) };
-    if mappings::are_recorded() {
-        mappings::unmapped(Mapping::new(address.addr(), length), call)
+    if mapping_calls::are_recorded() {
+        mapping_calls::unmapped(Mapping::new(address.addr(), length), call)
     } else {
         call()
     }
@@ -118,7 +118,7 @@ pub unsafe extern "C" fn mremap(
     let remap = next_remap();
     // SAFETY: as the caller promises.
     let call = || unsafe { remap(address, old, length, flags, to) };
-    if !mappings::are_recorded() {
+    if !mapping_calls::are_recorded() {
         return call();
     }
     let function = Registers::here();
@@ -129,5 +129,5 @@ pub unsafe extern "C" fn mremap(
     let from = Mapping::new(address.addr(), if keeps { 0 } else { old });
     let is_fixed = flags & libc::MREMAP_FIXED != 0;
     let replaced = Mapping::new(to.addr(), if is_fixed { length } else { 0 });
-    mappings::mapped(Bytes(length as u64), &[from, replaced], &function, call)
+    mapping_calls::mapped(Bytes(length as u64), &[from, replaced], &function, call)
 }

@@ -13,7 +13,7 @@ use crate::lifecycle::start::claim;
 use crate::lifecycle::{environment_array, exec, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
-use crate::native::mappings;
+use crate::native::mapping_calls;
 use crate::native::measure::measure;
 use crate::native::references::{StackTop, requests, take};
 use crate::native::setting::Setting;
@@ -116,7 +116,7 @@ fn start(
         // Until the process ends: blocks are freed late.
         std::mem::forget(profile);
         if setting.options.mappings {
-            mappings::record();
+            mapping_calls::record();
         }
     }
     if let Some(options) = &snapshots {
