@@ -68,7 +68,7 @@ export function facts(run: RecordingInfo, version: string, process: ProcessRespo
       row("Shown by", version && `memtrail ${version}`),
     ]),
     group("Runtime", [
-      row("OCaml", run.runtime),
+      row("Language", run.runtime),
       row("Parameters", run.ocaml_params, true),
       row("Word", `${run.word_bytes * 8} bits`),
       row("Domains", run.domains.length > 1 ? run.domains.join(", ") : null),
