@@ -6,8 +6,8 @@ use super::evidence::Evidence;
 use super::limit::Gate;
 use super::response::{GateResult, Measure, Verdict, sure};
 use super::test::{Test, deviations};
-use crate::leaks::{LeaksResponse, Suspect};
-use crate::references::{UnreachableResponse, estimate};
+use crate::leaks::{LeaksResponse, Suspect, UnreachableResponse};
+use crate::references::estimate;
 
 /// Why what grew before a long wait does not fail.
 const GREW_BEFORE_A_WAIT: &str =

@@ -39,7 +39,10 @@ use memtrail_heap::query::Summary;
 
 pub use descriptions::MIN_UNJUDGED;
 pub use growth::GrowthRate;
-pub use response::{ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect};
+pub use response::{
+    BlocksEstimate, ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect,
+    UnreachableResponse, UnreachableSite,
+};
 
 use crate::api_error::ApiError;
 use crate::heap::allocated::Allocated;

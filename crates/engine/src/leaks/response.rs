@@ -4,10 +4,10 @@ use std::fmt::{self, Display, Formatter};
 
 use memtrail_heap::Bytes;
 use memtrail_heap::query::AllocatedBy;
+use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
 use super::growth::GrowthRate;
-use crate::references::UnreachableResponse;
 
 /// What leaks, as far as the recording shows.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -132,4 +132,54 @@ impl Display for Place {
             _ => f.write_str(&self.function),
         }
     }
+}
+
+/// An estimate of blocks from those that were sampled.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct BlocksEstimate {
+    /// Bytes, sampled or not.
+    pub bytes: Estimate,
+    /// How many, sampled or not.
+    pub blocks: Estimate,
+    /// How many were sampled.
+    pub sampled: u64,
+}
+
+/// What is unreachable, by call site.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct UnreachableResponse {
+    /// When references were looked for, in seconds since the start.
+    pub at: f64,
+    /// References were found by a conservative scan: always `true`.
+    pub conservative: bool,
+    /// What is reachable from variables, stacks and thread-local variables.
+    pub reachable: BlocksEstimate,
+    /// What is referred to from memory of unknown use alone.
+    pub elsewhere: BlocksEstimate,
+    /// What nothing refers to but blocks that are unreachable themselves.
+    pub unreachable: BlocksEstimate,
+    /// The call sites of these, those of most bytes first.
+    pub sites: Vec<UnreachableSite>,
+    /// How many call sites there are.
+    pub count: usize,
+    /// What was found, in a sentence.
+    pub summary: String,
+}
+
+/// Unreachable blocks that were allocated by the same calls.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct UnreachableSite {
+    /// How much, and how that was found.
+    pub heading: String,
+    /// Where it was allocated, and what refers to it after all.
+    pub descriptions: Vec<String>,
+    /// The call that allocated, and its callers.
+    pub allocated: Vec<Place>,
+    /// All of them.
+    pub unreachable: BlocksEstimate,
+    /// Those of them to which nothing refers at all.
+    pub direct: BlocksEstimate,
 }

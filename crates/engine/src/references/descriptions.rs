@@ -2,8 +2,7 @@
 
 use memtrail_text::rounded::{bytes_with_error, count, grouped, seconds};
 
-use super::joined::BlocksEstimate;
-use crate::leaks::Place;
+use crate::leaks::{BlocksEstimate, Place};
 use crate::names::shown;
 
 /// `97.7 KiB in 100 blocks (100 sampled): nothing refers to them (conservative scan at 0.10 s)`.

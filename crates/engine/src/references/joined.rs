@@ -1,23 +1,11 @@
 //! The blocks of a file of references, with what the trace has of them.
 
 use memtrail_profile::blocks::Row;
-use memtrail_profile::estimate::{Estimate, Sum};
+use memtrail_profile::estimate::Sum;
 use memtrail_references::{Node, References};
-use serde::Serialize;
 
+use crate::leaks::BlocksEstimate;
 use crate::recording::Recording;
-
-/// An estimate of blocks from those that were sampled.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct BlocksEstimate {
-    /// Bytes, sampled or not.
-    pub bytes: Estimate,
-    /// How many, sampled or not.
-    pub blocks: Estimate,
-    /// How many were sampled.
-    pub sampled: u64,
-}
 
 impl BlocksEstimate {
     pub(super) fn of(recording: &Recording, sum: &Sum) -> Self {

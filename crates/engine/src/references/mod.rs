@@ -9,8 +9,6 @@ mod referrers;
 mod unreachable;
 
 pub(crate) use descriptions::{estimate, not_known};
-pub use joined::BlocksEstimate;
 pub(crate) use referrers::referrers;
 pub use referrers::{ReferrersResponse, ReferringPath};
 pub(crate) use unreachable::unreachable;
-pub use unreachable::{UnreachableResponse, UnreachableSite};

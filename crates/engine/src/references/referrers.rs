@@ -9,9 +9,10 @@ use memtrail_profile::estimate::Sum;
 use memtrail_references::{Edge, Node, Place, Reachability, References, State, Step, Variable};
 use serde::Serialize;
 
-use super::joined::{BlocksEstimate, add, sampled, seconds};
+use super::joined::{add, sampled, seconds};
 use crate::api_error::ApiError;
 use crate::heap::samples::sites;
+use crate::leaks::BlocksEstimate;
 use crate::leaks::sites::AllocationPaths;
 use crate::names::shown;
 use crate::recording::Recording;

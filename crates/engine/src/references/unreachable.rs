@@ -6,51 +6,12 @@ use std::collections::HashMap;
 use memtrail_profile::estimate::Sum;
 use memtrail_references::{Reachability, References, State};
 use memtrail_trace::Site;
-use serde::Serialize;
 
 use super::descriptions;
-use super::joined::{BlocksEstimate, add, sampled, seconds};
-use crate::leaks::Place;
+use super::joined::{add, sampled, seconds};
 use crate::leaks::sites::AllocationPaths;
+use crate::leaks::{BlocksEstimate, UnreachableResponse, UnreachableSite};
 use crate::recording::Recording;
-
-/// What is unreachable, by call site.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct UnreachableResponse {
-    /// When references were looked for, in seconds since the start.
-    pub at: f64,
-    /// References were found by a conservative scan: always `true`.
-    pub conservative: bool,
-    /// What is reachable from variables, stacks and thread-local variables.
-    pub reachable: BlocksEstimate,
-    /// What is referred to from memory of unknown use alone.
-    pub elsewhere: BlocksEstimate,
-    /// What nothing refers to but blocks that are unreachable themselves.
-    pub unreachable: BlocksEstimate,
-    /// The call sites of these, those of most bytes first.
-    pub sites: Vec<UnreachableSite>,
-    /// How many call sites there are.
-    pub count: usize,
-    /// What was found, in a sentence.
-    pub summary: String,
-}
-
-/// Unreachable blocks that were allocated by the same calls.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct UnreachableSite {
-    /// How much, and how that was found.
-    pub heading: String,
-    /// Where it was allocated, and what refers to it after all.
-    pub descriptions: Vec<String>,
-    /// The call that allocated, and its callers.
-    pub allocated: Vec<Place>,
-    /// All of them.
-    pub unreachable: BlocksEstimate,
-    /// Those of them to which nothing refers at all.
-    pub direct: BlocksEstimate,
-}
 
 /// Finds what is unreachable.
 pub(crate) fn unreachable(

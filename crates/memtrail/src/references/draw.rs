@@ -1,6 +1,7 @@
 //! Prints what refers to blocks, and to which blocks nothing does.
 
-use memtrail_engine::references::{BlocksEstimate, ReferrersResponse, UnreachableResponse};
+use memtrail_engine::leaks::{BlocksEstimate, UnreachableResponse};
+use memtrail_engine::references::ReferrersResponse;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, seconds};
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
