@@ -3,7 +3,7 @@
 //! The copy is a child by the raw system call: libc's `fork` would run the program's handlers, and
 //! systhreads' forgets the other threads' stacks. Its end sends no signal, and no `wait` of the
 //! program's sees it. It has none of the program's descriptors, takes no signals, dumps no core, and
-//! is the first to go if memory runs out.
+//! is the first to go if memory runs out. The kernel ends one that works without end.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,12 +12,19 @@ use crate::os::heap;
 
 /// The copy's exit code should it panic.
 const PANICKED: i32 = 101;
+/// The most CPU time of a copy, in seconds. Heaps of 400 GB are written in less.
+const CPU_TIME: u64 = 600;
 
 /// Runs `work` in a copy of this process, and gives the copy's pid. The copy ends with `work`'s
 /// result as exit code.
 ///
 /// The program must be paused as far as `work` looks at it.
 pub(crate) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
+    fork_for(CPU_TIME, work)
+}
+
+/// The same with so many seconds of CPU time.
+fn fork_for(cpu_time: u64, work: impl FnOnce() -> i32) -> io::Result<libc::pid_t> {
     // SAFETY: plain system calls. The copy runs on its copy of this stack.
     unsafe {
         let (all, mut before) = (!0u64, 0u64);
@@ -33,6 +40,7 @@ pub(crate) fn fork_snapshot(work: impl FnOnce() -> i32) -> io::Result<libc::pid_
         if pid == 0 {
             heap::lock_for_fork();
             leave_the_program();
+            limit(libc::RLIMIT_CPU, cpu_time);
             let code = catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED);
             libc::syscall(libc::SYS_exit_group, code);
         }
@@ -55,13 +63,23 @@ fn leave_the_program() {
             libc::sigaction(fault, &raw const default, std::ptr::null_mut());
         }
         libc::prctl(libc::PR_SET_NAME, c"memtrail".as_ptr());
-        let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        limit(libc::RLIMIT_CORE, 0);
         let file = libc::open(c"/proc/self/oom_score_adj".as_ptr(), libc::O_WRONLY);
         if file >= 0 {
             libc::write(file, b"1000".as_ptr().cast(), 4);
             libc::close(file);
         }
+    }
+}
+
+/// Sets a limit of this process, unless it has a lower one.
+fn limit(resource: libc::__rlimit_resource_t, most: u64) {
+    // SAFETY: plain system calls with valid arguments; they concern only this process.
+    unsafe {
+        let mut now: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(resource, &raw mut now);
+        let most = most.min(now.rlim_max);
+        libc::setrlimit(resource, &libc::rlimit { rlim_cur: most, rlim_max: most });
     }
 }
 
@@ -110,4 +128,26 @@ pub(crate) fn ended(pid: libc::pid_t) -> Option<End> {
     } else {
         End::Code(libc::WEXITSTATUS(status))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::os::clock::pause;
+
+    /// A copy waited for a lock that its process had held, for hours after that process was killed.
+    #[test]
+    fn a_copy_without_end_is_ended() {
+        let pid = fork_for(1, || {
+            loop {
+                std::thread::yield_now();
+            }
+        })
+        .unwrap();
+        let end = (0..60_000).find_map(|_| {
+            pause(1_000_000);
+            ended(pid)
+        });
+        assert!(matches!(end, Some(End::Signal(libc::SIGKILL))));
+    }
 }
