@@ -43,11 +43,19 @@ pub(super) fn summary(
     unreachable: &BlocksEstimate,
     at: f64,
 ) -> String {
-    let others = format!(
-        "of all blocks, {} are reachable; {} are referred to from memory of unknown use alone",
-        estimate(reachable),
-        estimate(elsewhere),
-    );
+    let others = [
+        (reachable, "are reachable"),
+        (elsewhere, "are referred to from memory of unknown use alone"),
+    ];
+    let others: Vec<String> = others
+        .into_iter()
+        .filter(|(blocks, _)| blocks.sampled > 0)
+        .map(|(blocks, what)| format!("{} {what}", estimate(blocks)))
+        .collect();
+    let others = match others.as_slice() {
+        [] => "no other block that is alive was sampled".to_owned(),
+        _ => format!("of all blocks, {}", others.join("; ")),
+    };
     if unreachable.sampled == 0 {
         let at = seconds(at);
         format!("no unreachable block was sampled (conservative scan at {at}); {others}")
