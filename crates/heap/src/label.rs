@@ -194,6 +194,19 @@ impl Labels {
         (0..).map(LabelId).zip(&self.labels)
     }
 
+    /// Whether a label is the symbol of an operation's result, which has no name in the source: `Pmakeblock_1251`. Compilers
+    /// with flambda make symbols for these, too, that begin with a capital or are parts of calls
+    /// (`middle_end/internal_variable_names.ml`); those of variables are `table`, `table_12`.
+    pub fn is_operation(&self, id: LabelId) -> bool {
+        let is_symbol =
+            |label: &&Label| label.kind == RootKind::Global && label.part == LabelRole::Symbol;
+        self.get(id).filter(is_symbol).is_some_and(|label| {
+            let name = self.name(label);
+            let is_variable = |first: &u8| first.is_ascii_lowercase() || *first == b'_';
+            name.starts_with(b"apply_") || !name.first().is_some_and(is_variable)
+        })
+    }
+
     /// Notes what a field of a module's block is.
     pub fn set_variable(&mut self, id: LabelId, variable: Variable) {
         self.variables.insert(id, variable);

@@ -121,12 +121,26 @@ fn variables_without_a_name_say_what_they_hold() {
     let mut known = known();
     let model = &mut known.model;
     let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Nested", b"", 0);
-    let nested = model.block_in(Space::Static, 0, &[Value::Int(0)]);
+    let nested = model.block_in(Space::Static, 0, &[Value::Int(0); 5]);
     let code = [Value::Raw(77), Value::Raw(1 << 56 | 2 << 1 | 1)];
     let closure = model.block(tag::CLOSURE, &code);
     let pair = model.block(0, &[Value::Int(1), Value::Block(closure)]);
     let outer = model.block(0, &[Value::Int(2), Value::Block(pair)]);
     field(model, unit, nested, 0, outer);
+    let mut string = |words: u64| {
+        let raw: Vec<Value> = (0..words).map(|_| Value::Raw(0)).collect();
+        Value::Block(model.block(tag::STRING, &raw))
+    };
+    let texts = [string(2), Value::Int(1), string(9)];
+    let tables = [5, 5, 5, 70, 70, 1, 1, 1, 1, 1, 1].map(&mut string);
+    let name = string(3);
+    let texts = model.block(0, &texts);
+    let tables = model.block(0, &tables);
+    let around = model.block(0, &[Value::Block(texts)]);
+    let Value::Block(name) = name else { panic!("a block") };
+    for (number, block) in (1..).zip([texts, tables, around, name]) {
+        field(model, unit, nested, number, block);
+    }
     let bytes = known.model.bytes();
     let mut heap = Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap();
     let [find] = heap.snapshot.functions.as_mut_slice() else { panic!("one function") };
@@ -140,6 +154,10 @@ fn variables_without_a_name_say_what_they_hold() {
     assert_eq!(holds("Front / field 0"), None, "it has no closures");
     let nested = "a block that leads to closure Cache.Store.find cache.ml:13";
     assert_eq!(holds("Nested / field 0"), Some(nested));
+    assert_eq!(holds("Nested / field 1"), Some("a block with 2 strings"));
+    assert_eq!(holds("Nested / field 2"), Some("~ Lexing.lex_tables"));
+    assert_eq!(holds("Nested / field 3"), Some("a block that leads to strings"));
+    assert_eq!(holds("Nested / field 4"), Some("string"));
     heap.snapshot.labels.set_variable(
         known.find,
         Variable { name: "Store.find".into(), ty: "int -> int".into(), position: None },
@@ -148,6 +166,34 @@ fn variables_without_a_name_say_what_they_hold() {
     add_held_values(&heap, &mut rows).unwrap();
     let named = rows.iter().find(|row| row.name() == "Cache.Store.find").unwrap();
     assert_eq!(named.holds, None, "it has a name");
+}
+
+/// With flambda the cells of a list were one owner each, if the compiler had made a symbol for each.
+#[test]
+fn parts_of_an_operations_result_belong_to_the_whole() {
+    let mut model = Model::new();
+    let unit = model.labels.add(None, RootKind::Global, LabelRole::Unit, b"Parse", b"", 0);
+    let symbol = |model: &mut Model, name: &str, value: Made| {
+        let name = name.as_bytes();
+        let label = model.labels.add(Some(unit), RootKind::Global, LabelRole::Symbol, name, b"", 0);
+        model.root_at(label, Value::Block(value), Strength::Strong, None);
+    };
+    let array = model.block(0, &[Value::Int(1); 30]);
+    symbol(&mut model, "Pduparray_1", array);
+    let last = model.block(0, &[Value::Block(array), Value::Int(0)]);
+    symbol(&mut model, "Pmakeblock_2", last);
+    let first = model.block(0, &[Value::Int(1), Value::Block(last)]);
+    symbol(&mut model, "Pmakeblock_3", first);
+    let named = model.block(0, &[Value::Int(4), Value::Int(5)]);
+    symbol(&mut model, "Pmakeblock_4", named);
+    let table = model.block(0, &[Value::Block(named)]);
+    symbol(&mut model, "table_5", table);
+    let bytes = model.bytes();
+    let heap = Heap::new(Snapshot::read(&bytes).unwrap(), 2).unwrap();
+    let rows = owners(&heap, &[]).rows;
+    let rows: Vec<_> = rows.iter().map(|row| (row.name(), row.owned)).collect();
+    let expected = [("Parse / Pmakeblock_3", 37 * 8), ("Parse / table_5", 5 * 8)];
+    assert_eq!(rows, expected.map(|(name, owned)| (name.to_owned(), Bytes(owned))));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::bits::Bits;
 use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::{Column, Place, into_plain};
 use super::error::Failed;
-use super::globals::Globals;
+use super::globals::{Globals, Held};
 use super::nodes::{NO_BLOCK, SHARED};
 use super::numbering::Numbers;
 use super::passes::{gather, sweep};
@@ -110,7 +110,7 @@ pub(crate) fn cross_edges(
     let weighing = Weighing::new(place, numbers.tree_roots.len())?;
     let sections = ChunkBuffer::new(place, snapshot.sections(), tree_roots.len() * 2);
     let to_statics = ChunkBuffer::new(place, snapshot.sections(), tree_roots.len() / 8);
-    let held = Globals::held(snapshot);
+    let held = Held::new(snapshot);
     let start = || ([Vec::new(), Vec::new()], Globals::default());
     let gathered =
         sweep(snapshot, threads, Detail::Edges, start, |(bytes, globals), section, columns| {

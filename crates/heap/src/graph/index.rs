@@ -38,7 +38,7 @@ use crate::read::Snapshot;
 
 const MAGIC: [u8; 6] = *b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 7;
+const VERSION: u16 = 8;
 
 fn frame(snapshot: &Snapshot<'_>) -> Frame<1> {
     Frame { magic: MAGIC, version: VERSION, keys: [snapshot.checksum()] }

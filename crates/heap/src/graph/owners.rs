@@ -1,11 +1,13 @@
 //! The owner of each block: the one root that it is attributed to, so that sizes add up.
 //!
 //! A root is what a label stands for: a global variable, a variable of C, a frame of a stack. Roots have
-//! four classes:
+//! six classes:
 //! 1. global variables that hold a value;
 //! 2. global variables that hold a closure or a submodule's block, and the blocks of modules themselves;
-//! 3. variables that C code registered for good, hooks, finalisers;
-//! 4. all others: stacks, C variables of calls that are under way, state of domains.
+//! 3. results of operations, which have symbols but no names in programs that were compiled with flambda;
+//! 4. those of them that other such results refer to: the cells of a list, but for the first;
+//! 5. variables that C code registered for good, hooks, finalisers;
+//! 6. all others: stacks, C variables of calls that are under way, state of domains.
 //!
 //! Each class is completed before the next one: a search from all its roots at once, breadth first, takes
 //! all that no earlier class reaches. So within a class, a block belongs to the root that is
@@ -46,15 +48,24 @@ struct Seed {
 
 const VALUES: u8 = 1;
 const OTHER_GLOBALS: u8 = 2;
+const OPERATIONS: u8 = 3;
+const PARTS: u8 = 4;
 
-/// The class of roots of a kind.
-const fn class(kind: RootKind, is_value: bool) -> u8 {
-    match kind {
-        RootKind::Global if is_value => VALUES,
+/// The class of a label that holds a block.
+fn class(labels: &Labels, globals: &Globals, label: LabelId, block: u32) -> Option<u8> {
+    Some(match labels.get(label)?.kind {
+        RootKind::Global if labels.is_operation(label) => {
+            if globals.is_part(block) {
+                PARTS
+            } else {
+                OPERATIONS
+            }
+        }
+        RootKind::Global if globals.is_value(block) => VALUES,
         RootKind::Global => OTHER_GLOBALS,
-        RootKind::GlobalC | RootKind::Hook | RootKind::Finaliser => 3,
-        _ => 4,
-    }
+        RootKind::GlobalC | RootKind::Hook | RootKind::Finaliser => 5,
+        _ => 6,
+    })
 }
 
 /// For each tree root the root node that owns it; [`NO_BLOCK`] for what nothing reaches.
@@ -114,8 +125,7 @@ fn seeds(parts: &Parts<'_, '_>, core: &Csr, globals: &Globals) -> Vec<Seed> {
     let places = label_order::places(labels);
     let place = |owner: LabelId| places.get(owner.0 as usize).copied().unwrap_or(u32::MAX);
     let mut add = |label: LabelId, node: u32, block: u32| {
-        let Some(kind) = labels.get(label).map(|label| label.kind) else { return };
-        let class = class(kind, globals.is_value(block));
+        let Some(class) = class(labels, globals, label, block) else { return };
         let owner = owner_of(labels, label);
         let (place, owner) = (place(owner), root_nodes.label(owner).0);
         seeds.push(Seed { class, place, owner, node });

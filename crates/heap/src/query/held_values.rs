@@ -1,5 +1,6 @@
 //! What global variables without a name hold. `Cache / field 3` says little; that it is a class, a closure or a block with
-//! closures says which: their functions have names and lines, also in programs without `.cmt` files.
+//! closures says which: their functions have names and lines, also in programs without `.cmt` files. Of others it is
+//! shown what they are made of ([`made_of`](super::made_of)).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,6 +9,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::heap::Heap;
 use super::kind::{self, Kind};
+use super::made_of::{self, Part};
 use super::owners::OwnerRow;
 use crate::contents::class_of;
 use crate::read::{Columns, Error, Function, Snapshot};
@@ -55,7 +57,8 @@ fn held_values(heap: &Heap<'_>, blocks: &BTreeSet<BlockIndex>) -> Result<Texts, 
         if let Some(kind) = kind {
             texts.insert(block.index, kind.name(snapshot, &heap.types));
         } else if is_followed(block.tag) {
-            let parts_of = Parts { size: block.wosize.0, fields: fields(columns, place) };
+            let size = block.wosize.0;
+            let parts_of = Parts { size, fields: fields(columns, place), made_of: None };
             parts.insert(block.index, parts_of);
         }
     })?;
@@ -63,11 +66,18 @@ fn held_values(heap: &Heap<'_>, blocks: &BTreeSet<BlockIndex>) -> Result<Texts, 
         let wanted = parts.values().flat_map(|parts| &parts.fields).map(|(_, to)| *to).collect();
         let mut closures: HashMap<BlockIndex, u32, FxBuildHasher> = HashMap::default();
         let mut inner: HashMap<BlockIndex, Fields, FxBuildHasher> = HashMap::default();
+        let mut named: HashMap<BlockIndex, Part, FxBuildHasher> = HashMap::default();
         each(snapshot, &wanted, |columns, place| {
             let Some(block) = columns.get(place) else { return };
             if let Some(function) = columns.function(place) {
                 closures.insert(block.index, function);
-            } else if is_followed(block.tag) {
+                return;
+            }
+            let kind = kind::at(heap, columns, place).filter(|kind| is_telling(*kind, snapshot));
+            if let Some(kind) = kind {
+                named.insert(block.index, Part { kind, size: block.wosize.0 });
+            }
+            if is_followed(block.tag) {
                 inner.insert(block.index, fields(columns, place));
             }
         })?;
@@ -80,11 +90,16 @@ fn held_values(heap: &Heap<'_>, blocks: &BTreeSet<BlockIndex>) -> Result<Texts, 
                 texts.insert(*block, text);
                 return false;
             }
+            if parts.made_of.is_none() {
+                let of = parts.fields.iter().filter_map(|(_, to)| named.get(to).copied());
+                parts.made_of = made_of::text(heap, parts.size, step, of);
+            }
             let next = parts.fields.iter().filter_map(|(_, to)| inner.get(to)).flatten();
             parts.fields = next.copied().take(MAX_FIELDS).collect();
             true
         });
     }
+    texts.extend(parts.into_iter().filter_map(|(block, parts)| Some((block, parts.made_of?))));
     Ok(texts)
 }
 
@@ -121,8 +136,8 @@ fn is_telling(kind: Kind, snapshot: &Snapshot<'_>) -> bool {
             .functions
             .get(number as usize)
             .is_some_and(|function| !function.name.is_empty()),
-        Kind::Typed(_) | Kind::NamedObject(_) | Kind::Variant(_) | Kind::Custom(_) => true,
-        _ => false,
+        Kind::Object(_) | Kind::Fields(..) | Kind::Lazy | Kind::Forward => false,
+        _ => true,
     }
 }
 
@@ -136,6 +151,8 @@ struct Parts {
     size: u64,
     /// What its first fields point to; in later steps, what these do.
     fields: Fields,
+    /// What it or these are made of.
+    made_of: Option<String>,
 }
 
 impl Parts {

@@ -21,6 +21,7 @@ mod info;
 mod joint;
 mod joint_blocks;
 mod kind;
+mod made_of;
 mod merged_path;
 mod module_blocks;
 mod names;

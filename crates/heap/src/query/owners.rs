@@ -324,15 +324,10 @@ impl Definition {
     }
 }
 
-/// Whether a label is the symbol of a variable, as compilers with flambda make them: `table`, `table_12`. Those of
-/// operations begin with a capital, or are parts of calls (`middle_end/internal_variable_names.ml`).
+/// Whether a label is the symbol of a variable, as compilers with flambda make them: `table`, `table_12`.
 fn is_symbol_of_variable(labels: &Labels, label: LabelId) -> bool {
-    let Some(label) = labels.get(label).filter(|label| label.part == LabelRole::Symbol) else {
-        return false;
-    };
-    let name = labels.name(label);
-    let is_variable = |first: &u8| first.is_ascii_lowercase() || *first == b'_';
-    name.first().is_some_and(is_variable) && !name.starts_with(b"apply_")
+    labels.get(label).is_some_and(|label| label.part == LabelRole::Symbol)
+        && !labels.is_operation(label)
 }
 
 /// Whether a source file is that of the unit which a label is below: `src/cache.ml` of `App.Cache`.

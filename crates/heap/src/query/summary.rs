@@ -89,7 +89,7 @@ pub(super) const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 11;
+    pub const VERSION: u32 = 12;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///

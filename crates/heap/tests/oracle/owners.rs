@@ -2,6 +2,9 @@
 
 use super::*;
 
+/// A symbol of flambda that is no variable's.
+const OPERATION: &str = "Pmakeblock";
+
 /// Who points to each block: so that those are known that a way counts.
 fn shared_places(plan: &Plan) -> BTreeSet<Place> {
     let mut pointing: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
@@ -71,6 +74,25 @@ fn is_value(plan: &Plan, block: usize) -> bool {
     !plan.closures.contains(&block) && !leads_on
 }
 
+/// Whether a label is an operation's result.
+fn is_operation(plan: &Plan, label: usize) -> bool {
+    plan.kinds.get(label) == Some(&RootKind::Global) && plan.names[label] == OPERATION
+}
+
+/// Whether an operation's result is referred to by that of another one.
+fn is_part(plan: &Plan, block: usize) -> bool {
+    let is_result = |block: usize| {
+        plan.roots.iter().any(|(label, held, how)| {
+            *held == block && *how != Strength::Weak && is_operation(plan, *label)
+        })
+    };
+    is_result(block)
+        && plan.blocks.iter().enumerate().any(|(from, fields)| {
+            let refers = fields.iter().flatten().any(|to| *to == block);
+            from != block && plan.external(from) == 0 && refers && is_result(from)
+        })
+}
+
 /// From a root's blocks, the distance to all that can be reached from there.
 fn distances(edges: &Edges, shared: &BTreeSet<Place>, start: &[Place]) -> BTreeMap<Place, usize> {
     let mut distance: BTreeMap<Place, usize> = start.iter().map(|place| (*place, 0)).collect();
@@ -117,12 +139,15 @@ fn owners(plan: &Plan, oracle: &Oracle) -> BTreeMap<Place, (u8, usize, Name)> {
         let kind = plan.kinds.get(label).copied().unwrap_or(RootKind::Finaliser);
         let held = edges.get(&Place::Label(label)).into_iter().flatten();
         let held: Vec<Place> = held.copied().filter(|to| matches!(to, Place::Block(_))).collect();
-        for class in 1..=4 {
+        for class in 1..=6 {
             let class_of = |place: &Place| match (kind, place) {
+                (RootKind::Global, Place::Block(block)) if is_operation(plan, label) => {
+                    if is_part(plan, *block) { 4 } else { 3 }
+                }
                 (RootKind::Global, Place::Block(block)) if is_value(plan, *block) => 1,
                 (RootKind::Global, _) => 2,
-                (RootKind::GlobalC | RootKind::Hook | RootKind::Finaliser, _) => 3,
-                _ => 4,
+                (RootKind::GlobalC | RootKind::Hook | RootKind::Finaliser, _) => 5,
+                _ => 6,
             };
             let start: Vec<Place> =
                 held.iter().copied().filter(|place| class_of(place) == class).collect();
@@ -133,7 +158,7 @@ fn owners(plan: &Plan, oracle: &Oracle) -> BTreeMap<Place, (u8, usize, Name)> {
     }
     let statics: Vec<Place> = (0..plan.statics).map(Place::Block).collect();
     for (place, _) in distances(&edges, &shared, &statics) {
-        offer(place, (5, 0, Vec::new()));
+        offer(place, (7, 0, Vec::new()));
     }
     owners
 }
@@ -213,7 +238,7 @@ proptest! {
     fn every_block_belongs_to_the_nearest_root_of_the_first_class(
         plan in plan(2, 2, 2),
         kinds in kinds(),
-        names in proptest::collection::vec(prop_oneof![Just("a"), Just("b"), Just("c")], 5),
+        names in proptest::collection::vec(prop_oneof![Just("a"), Just("b"), Just(OPERATION)], 5),
         closures in proptest::collection::vec(0usize..14, 0..3),
         threads in 1usize..3,
     ) {
