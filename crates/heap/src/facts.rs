@@ -97,8 +97,8 @@ mod tests {
     fn numbers_of_reasons_read_back() {
         for code in 0..=255 {
             let reason = SnapshotReason::from_code(code);
-            assert_eq!(reason.is_some(), code < 7);
-            assert_eq!(SnapshotReason::code(reason), if code < 7 { code } else { 255 });
+            assert_eq!(reason.is_some(), code < 8);
+            assert_eq!(SnapshotReason::code(reason), if code < 8 { code } else { 255 });
         }
     }
 }
