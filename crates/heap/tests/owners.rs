@@ -1,7 +1,9 @@
 //! Owners of a heap that is known block by block: names, aliases, and what is shared with whom.
 
 use memtrail_heap::model::{Heap as Model, Made, Value};
-use memtrail_heap::query::{Heap, OwnerRow, Owners, add_held_values, owner_details, owners};
+use memtrail_heap::query::{
+    Heap, OwnerRow, Owners, add_held_values, held_by_roots, held_by_stored, owner_details, owners,
+};
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
 use memtrail_heap::{Bytes, LabelId, RootKind, Variable, tag};
@@ -158,12 +160,27 @@ fn variables_without_a_name_say_what_they_hold() {
     assert_eq!(holds("Nested / field 2"), Some("~ Lexing.lex_tables"));
     assert_eq!(holds("Nested / field 3"), Some("a block that leads to strings"));
     assert_eq!(holds("Nested / field 4"), Some("string"));
+    // Comparisons of snapshots know the same by the names in summaries, and others by roots: growth and
+    // containers said `Cache / field 0` and nothing else.
+    let wanted = ["Cache / field 0", "Nested / field 4", "Front / field 7"].into();
+    let by_name = held_by_stored(&heap, &wanted).unwrap();
+    assert_eq!(by_name.len(), 2);
+    let roots: Vec<_> = rows.iter().map(|row| row.root).collect();
+    let by_root = held_by_roots(&heap, &roots).unwrap();
+    for row in &rows {
+        assert_eq!(by_root.get(&row.root), row.holds.as_ref(), "{}", row.name());
+        if wanted.contains(row.name().as_str()) {
+            assert_eq!(by_name.get(&row.name()), row.holds.as_ref(), "{}", row.name());
+        }
+    }
     heap.snapshot.labels.set_variable(
         known.find,
         Variable { name: "Store.find".into(), ty: "int -> int".into(), position: None },
     );
     let mut rows = owners(&heap, &[]).rows;
     add_held_values(&heap, &mut rows).unwrap();
+    let wanted = ["Cache / field 0"].into();
+    assert!(held_by_stored(&heap, &wanted).unwrap().is_empty(), "it has a name");
     let named = rows.iter().find(|row| row.name() == "Cache.Store.find").unwrap();
     assert_eq!(named.holds, None, "it has a name");
 }

@@ -486,6 +486,8 @@ export type ContainerRow = {
   path: string,
   /** The root that it is attributed to: a variable's full name. */
   owner: string,
+  /** If that is a global variable without a name, what it holds. */
+  owner_holds?: string,
   /** That root's number. */
   owner_root: RootNodeId | null,
   /** Where the owner is defined, if it is a variable and that is known: `cache.ml:12`. */
@@ -684,6 +686,8 @@ export type GrowthRow = {
   is_root: boolean,
   /** The kind of root, of a root. */
   kind: string | null,
+  /** Of a global variable without a name, what it holds in the last snapshot, where that was looked for. */
+  holds?: string,
   /** By how much it grew, as [`Trend::growth`] says. */
   grown: Bytes,
   /** Its bytes in each snapshot: a kind's own size, what a root owns or retains. */
@@ -698,6 +702,8 @@ export type HeapChange = {
   name: string,
   /** The kind of root, of a root. */
   kind: string | null,
+  /** Of a global variable without a name, what it holds in the later snapshot, where that was looked for. */
+  holds?: string,
   /** Blocks before and after; of roots, not counted. */
   blocks: [number, number] | null,
   /** Bytes before and after: a kind's own size, what a root owns or retains. */
@@ -758,6 +764,8 @@ export type HeapSeries = {
   name: string,
   /** The kind of root, of a root. */
   kind: string | null,
+  /** Of a global variable without a name, what it holds, where that was looked for. */
+  holds?: string,
   /** Bytes in each snapshot. */
   bytes: Array<Bytes>,
 };
@@ -1753,6 +1761,8 @@ export type Suspect = {
   next: string | null,
   /** The owner's name. */
   owner: string,
+  /** Of a global variable without a name, what it holds. */
+  holds?: string,
   /** The kind of root. */
   kind: string,
   /** The variable's type, if it is one and that is known. */

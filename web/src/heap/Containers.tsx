@@ -4,6 +4,7 @@ import type { Looks } from "../tables/Grid.tsx";
 import { bytes, grouped } from "../text/units.ts";
 import type { ContainerRow } from "../generated/responses.ts";
 import { BlockActions } from "./block/BlockActions.tsx";
+import { withHeld } from "./held.ts";
 import { showWhoBelow } from "./join/links.ts";
 import { openBlock, queryHeapOnce, snapshot, useHeapQuery } from "./state.ts";
 import { counts, OUTSIDE, sizes, withOutside } from "./table/columns.ts";
@@ -44,7 +45,7 @@ const LOOKS: Looks<ContainerRow> = {
   share: (row) => row.share,
   name: (row) => (row.path === "" ? row.type : `${row.type} in ${row.path}`),
   placeTitle: "Owner",
-  place: (row) => row.position ?? row.owner,
+  place: (row) => row.position ?? withHeld(row.owner, row.owner_holds),
 };
 
 function Containers() {

@@ -77,6 +77,7 @@ pub(super) fn containers(
             r#type: shown(&container.r#type),
             path: shown(&container.path),
             owner: shown(&container.owner),
+            owner_holds: container.owner_holds.as_deref().map(shown),
             ..(*container).clone()
         },
     };

@@ -17,6 +17,12 @@ pub(super) fn diff(
     for owner in &mut difference.owners {
         names.rename(owner.kind.as_ref(), &mut owner.name);
     }
+    difference.owners.truncate(limit);
+    let owners = difference.owners.iter();
+    let held = names.held(owners.map(|change| (change.kind.as_ref(), &change.name)));
+    for owner in &mut difference.owners {
+        owner.holds = held.get(&owner.name).map(|holds| shown(holds));
+    }
     difference.roots.retain(|change| !change.is_joint);
     difference.kinds = shown_changes(difference.kinds, limit);
     difference.roots = shown_changes(difference.roots, limit);
@@ -25,9 +31,14 @@ pub(super) fn diff(
     difference
 }
 
+/// Bytes that a row takes in a response, about.
+fn size(change: &Change) -> usize {
+    120 + change.name.len() + change.holds.as_ref().map_or(0, String::len)
+}
+
 fn shown_changes(mut changes: Vec<Change>, limit: usize) -> Vec<Change> {
     let mut bounds = Rows::new(limit);
-    let count = bounds.affordable(&changes, |change| 120 + change.name.len()).len();
+    let count = bounds.affordable(&changes, size).len();
     changes.truncate(count);
     for change in &mut changes {
         change.name = shown(&change.name);

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use memtrail_heap::graph::{Node, RootNode};
-use memtrail_heap::query::{AllocatedBy, CutReference, JointBlock, JointShare, stored_root};
+use memtrail_heap::query::{
+    AllocatedBy, CutReference, JointBlock, JointShare, stored_root, with_held,
+};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
@@ -141,7 +143,8 @@ fn of_share(loaded: &LoadedSnapshot, share: &JointShare) -> JointRow {
 const MAX_NAMED: usize = 4;
 
 fn of_block(loaded: &LoadedSnapshot, of: &JointShare, block: &JointBlock) -> JointRow {
-    let names = block.reached_by.iter().take(MAX_NAMED).map(|root| root.name.as_str());
+    let names = block.reached_by.iter().take(MAX_NAMED);
+    let names = names.map(|root| with_held(&root.name, root.holds.as_deref()));
     let mut place = format!("reached by {}", names.collect::<Vec<_>>().join(", "));
     if let Some(more) = block.reaching.checked_sub(MAX_NAMED as u64).filter(|more| *more > 0) {
         let _ = write!(place, " and {more} more");
@@ -169,6 +172,7 @@ fn of_block(loaded: &LoadedSnapshot, of: &JointShare, block: &JointBlock) -> Joi
 }
 
 fn of_cut(loaded: &LoadedSnapshot, cut: &CutReference) -> JointRow {
+    let name = with_held(&cut.name, cut.holds.as_deref());
     let (name, place) = match (&cut.block_kind, cut.block) {
         (Some(kind), Some(_)) => {
             let field = match (&cut.field_name, cut.field) {
@@ -176,9 +180,9 @@ fn of_cut(loaded: &LoadedSnapshot, cut: &CutReference) -> JointRow {
                 (None, Some(field)) => format!(" .{field}"),
                 (None, None) => String::new(),
             };
-            (format!("cut {kind}{field}"), format!("owned by {}", cut.name))
+            (format!("cut {kind}{field}"), format!("owned by {name}"))
         }
-        _ => (format!("cut {}", cut.name), cut.kind.to_owned()),
+        _ => (format!("cut {name}"), cut.kind.to_owned()),
     };
     let root = cut.root.map(|root| node::text(loaded, Node::RootNode(root)));
     JointRow {

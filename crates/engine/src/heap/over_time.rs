@@ -186,10 +186,15 @@ pub(super) fn evolution(
     let (about, summaries) = analysed(known.iter());
     let most = query.limit.clamp(1, MAX_SERIES);
     let mut evolution = query::evolution(&summaries, query.by.into(), most);
-    for series in &mut evolution.series {
-        if query.by == Series::Owner {
+    if query.by == Series::Owner {
+        let series = evolution.series.iter();
+        let held = names.held(series.map(|series| (series.kind.as_ref(), &series.name)));
+        for series in &mut evolution.series {
+            series.holds = held.get(&series.name).map(|holds| shown(holds));
             names.rename(series.kind.as_ref(), &mut series.name);
         }
+    }
+    for series in &mut evolution.series {
         series.name = shown(&series.name);
     }
     EvolutionResponse { about, evolution }
@@ -206,7 +211,9 @@ pub(super) fn growth(known: &[Known], query: &HeapGrowth, names: &VariableNames)
     let mut bounds = Rows::new(MAX_GROWN);
     let count = bounds.affordable(&rows, |row| 100 + row.name.len() + row.bytes.len() * 10).len();
     rows.truncate(count);
+    let held = names.held(rows.iter().map(|row| (row.kind.as_ref(), &row.name)));
     for row in &mut rows {
+        row.holds = held.get(&row.name).map(|holds| shown(holds));
         names.rename(row.kind.as_ref(), &mut row.name);
         row.name = shown(&row.name);
     }

@@ -2,7 +2,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use memtrail_heap::query::Summary;
+use memtrail_heap::RootKind;
+use memtrail_heap::query::{self, HeldByStored, Summary};
 
 use super::file::{SnapshotFacts, SnapshotFile};
 use super::loaded::{self, LoadedSnapshot};
@@ -71,6 +72,23 @@ impl VariableNames {
         }
     }
 }
+
+impl VariableNames {
+    /// What variables hold whose names in summaries these are, where they have no other name. Of a damaged snapshot it is not
+    /// known; what is wrong with it is said elsewhere.
+    pub(super) fn held<'n>(
+        &self,
+        names: impl Iterator<Item = (Option<&'n String>, &'n String)>,
+    ) -> HeldByStored {
+        let Some(open) = &self.0 else { return HeldByStored::default() };
+        let globals = names.filter(|(kind, _)| kind.is_some_and(|kind| kind == GLOBAL));
+        let wanted = globals.map(|(_, name)| name.as_str()).collect();
+        query::held_by_stored(open.heap(), &wanted).unwrap_or_default()
+    }
+}
+
+/// The kind of root of global variables.
+const GLOBAL: &str = RootKind::Global.name();
 
 impl Known {
     /// What is wrong with it: figures are of a part of it, or there are none.

@@ -1,6 +1,7 @@
 //! What was found, in descriptions.
 
 use memtrail_heap::Bytes;
+use memtrail_heap::query::with_held;
 use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 
@@ -137,7 +138,8 @@ pub(super) fn owner_name(owner: &Owner<'_>) -> String {
     let row = owner.rows.first();
     let ty = row.and_then(|row| row.r#type.as_deref()).map(|ty| format!(" : {ty}"));
     let position = row.and_then(|row| row.position.as_deref()).map(|at| format!(" ({at})"));
-    let name = format!("{}{}{}", owner.name, ty.unwrap_or_default(), position.unwrap_or_default());
+    let name = with_held(&owner.name, owner.holds.as_deref());
+    let name = format!("{name}{}{}", ty.unwrap_or_default(), position.unwrap_or_default());
     match owner.kind {
         "global" | "static" => name,
         "stack" => format!("local variables of {name}"),

@@ -31,11 +31,11 @@ mod threads;
 mod waiting;
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
-use memtrail_heap::query::Summary;
+use memtrail_heap::query::{self, Summary};
 
 pub use descriptions::MIN_UNJUDGED;
 pub use growth::GrowthRate;
@@ -47,7 +47,7 @@ pub use response::{
 use crate::api_error::ApiError;
 use crate::heap::allocated::Allocated;
 use crate::heap::join::Live;
-use crate::heap::loaded::LoadedSnapshot;
+use crate::heap::loaded::{LoadedSnapshot, damaged};
 use crate::heap::node;
 use crate::heap::snapshot_store::Known;
 use crate::names::shown;
@@ -77,7 +77,7 @@ pub(crate) fn leaks(
     let history = History::new(loaded, recording, known);
     let block_owners = loaded.heap().graph.owners_of_blocks(loaded.heap().threads);
     let clock = Clock::new(recording.profile(), history.end);
-    let owners = owned::owners(loaded, &block_owners, recording, &own, &clock, history.end);
+    let mut owners = owned::owners(loaded, &block_owners, recording, &own, &clock, history.end);
     let heap = loaded.heap();
     let alive = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
     let last_thread = threads::last(&owners);
@@ -104,6 +104,12 @@ pub(crate) fn leaks(
     suspects.sort_by(|a, b| b.1.rate.value.total_cmp(&a.1.rate.value).then(a.0.cmp(&b.0)));
     let grow: HashSet<usize> = suspects.iter().map(|(number, _)| *number).collect();
     suspects.truncate(query.limit.min(MAX_SUSPECTS));
+    // Suspects beyond the limit are not shown, and not cleared.
+    let reported: BTreeSet<usize> = suspects.iter().map(|(number, _)| *number).collect();
+    let large = (0..owners.len()).take_while(|number| is_large(&owners[*number]));
+    let cleared = large.filter(|number| !grow.contains(number)).take(MAX_CLEARED);
+    let cleared: Vec<usize> = cleared.collect();
+    add_held(loaded, &mut owners, reported.into_iter().chain(cleared.iter().copied()))?;
     let mut of_root: HashMap<RootNodeId, usize> = HashMap::new();
     for (place, (number, _)) in suspects.iter().enumerate() {
         of_root.extend(owners[*number].rows.iter().map(|row| (row.owner, place)));
@@ -116,20 +122,15 @@ pub(crate) fn leaks(
         suspect(loaded, recording, &own, &evidence, *growth, alive)
     });
     let details: Vec<Suspect> = details.collect();
-    let cleared = (0..owners.len())
-        // Suspects beyond the limit are not shown, and not cleared.
-        .filter(|number| !grow.contains(number))
-        .take_while(|number| is_large(&owners[*number]))
-        .take(MAX_CLEARED)
-        .map(|number| {
-            let owner = &owners[number];
-            ClearedOwner {
-                owner: shown(&descriptions::owner_name(owner)),
-                bytes: Bytes(owner.bytes()),
-                share: Bytes(owner.bytes()).share_of(alive),
-                reason: descriptions::reason(owner, &judgements[number], recording, history.end),
-            }
-        });
+    let cleared = cleared.into_iter().map(|number| {
+        let owner = &owners[number];
+        ClearedOwner {
+            owner: shown(&descriptions::owner_name(owner)),
+            bytes: Bytes(owner.bytes()),
+            share: Bytes(owner.bytes()).share_of(alive),
+            reason: descriptions::reason(owner, &judgements[number], recording, history.end),
+        }
+    });
     let cleared: Vec<ClearedOwner> = cleared.collect();
     let sampled = owners.iter().map(|owner| owner.live.len()).sum();
     let unjudged = owners
@@ -302,6 +303,22 @@ const MIN_COVERED: f64 = 0.3;
 /// With fewer sampled blocks that are alive this is not said: what is not collected yet may be most of a place's.
 const MIN_LIVE: usize = 30;
 
+/// Adds to owners without a name what they hold.
+fn add_held(
+    loaded: &LoadedSnapshot,
+    owners: &mut [Owner<'_>],
+    numbers: impl Iterator<Item = usize>,
+) -> Result<(), ApiError> {
+    let root = |number: usize| Some((number, owners.get(number)?.rows.first()?.root));
+    let roots: Vec<(usize, RootNodeId)> = numbers.filter_map(root).collect();
+    let wanted: Vec<RootNodeId> = roots.iter().map(|(_, root)| *root).collect();
+    let held = query::held_by_roots(loaded.heap(), &wanted).map_err(damaged)?;
+    for (number, root) in roots {
+        owners[number].holds = held.get(&root).cloned();
+    }
+    Ok(())
+}
+
 fn look_into<'e>(
     owner: &'e Owner<'e>,
     contents: &'e contents::Contents,
@@ -391,6 +408,7 @@ fn suspect(
         evidence: descriptions::evidence(evidence, &growth, recording),
         next,
         owner: shown(&owner.name),
+        holds: owner.holds.as_deref().map(shown),
         kind: owner.kind,
         r#type: row.and_then(|row| row.r#type.as_deref()).map(shown),
         position: row.and_then(|row| row.position.as_deref()).map(shown),

@@ -29,6 +29,8 @@ pub(super) struct Owner<'s> {
     pub(super) group: String,
     /// The roots, that of most first.
     pub(super) rows: Vec<&'s OwnerRow>,
+    /// Of a global variable without a name, what it holds; of those alone that are reported.
+    pub(super) holds: Option<String>,
     /// Bytes in the heap.
     pub(super) owned: u64,
     /// Bytes outside.
@@ -127,6 +129,7 @@ pub(super) fn owners<'s>(
                 name: String::new(),
                 group: name,
                 rows: Vec::new(),
+                holds: None,
                 owned: 0,
                 external: 0,
                 live: Vec::new(),

@@ -53,6 +53,10 @@ pub struct Suspect {
     pub next: Option<String>,
     /// The owner's name.
     pub owner: String,
+    /// Of a global variable without a name, what it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub holds: Option<String>,
     /// The kind of root.
     pub kind: &'static str,
     /// The variable's type, if it is one and that is known.

@@ -244,6 +244,7 @@ fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64) -> Suspect
         evidence: descriptions::evidence_of_site(growth, not_freed, freed, half),
         next: None,
         owner: site,
+        holds: None,
         kind: "site",
         r#type: None,
         position: None,

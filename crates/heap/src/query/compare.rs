@@ -17,6 +17,10 @@ pub struct Change {
     pub name: String,
     /// The kind of root, of a root.
     pub kind: Option<String>,
+    /// Of a global variable without a name, what it holds in the later snapshot, where that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub holds: Option<String>,
     /// Blocks before and after; of roots, not counted.
     pub blocks: Option<[u64; 2]>,
     /// Bytes before and after: a kind's own size, what a root owns or retains.
@@ -125,6 +129,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let kinds = kinds.into_iter().map(|(name, (blocks, bytes))| Change {
         name: name.to_owned(),
         kind: None,
+        holds: None,
         blocks: Some(blocks),
         bytes,
         share: share(bytes),
@@ -133,6 +138,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let roots = roots.into_iter().map(|((kind, name), bytes)| Change {
         name: if name.is_empty() { joint_name_of(kind) } else { name }.to_owned(),
         kind: kind.map(str::to_owned),
+        holds: None,
         blocks: None,
         bytes,
         share: share(bytes),
@@ -141,6 +147,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let joint = joint.into_iter().map(|((kind, name), bytes)| Change {
         name: name.to_owned(),
         kind: kind.map(str::to_owned),
+        holds: None,
         blocks: None,
         bytes,
         share: share(bytes),
@@ -149,6 +156,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let owners = owners.into_iter().map(|((kind, name), bytes)| Change {
         name: if name.is_empty() { STATIC } else { name }.to_owned(),
         kind: kind.map(str::to_owned),
+        holds: None,
         blocks: None,
         bytes,
         share: share(bytes),

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::catalogue::{Catalogue, KindId};
 use super::contained::Contained;
 use super::heap::Heap;
+use super::held_values::held_by_roots;
 use super::owners::Names;
 use super::path::{Path, details_of, retaining_path};
 use crate::contents::{Entry, Structure, Structures};
@@ -31,6 +32,10 @@ pub struct Container {
     pub path: String,
     /// The root that it is attributed to: a variable's full name.
     pub owner: String,
+    /// If that is a global variable without a name, what it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub owner_holds: Option<String>,
     /// That root's number.
     pub owner_root: Option<RootNodeId>,
     /// Where the owner is defined, if it is a variable and that is known: `cache.ml:12`.
@@ -109,7 +114,7 @@ pub fn containers(
     let measure = Measure { heap, catalogue, numbers: numbers(catalogue) };
     let paths = paths(heap, &looked_at)?;
     let names = Names::new(heap);
-    let rows = looked_at
+    let mut rows: Vec<Container> = looked_at
         .into_iter()
         .zip(duplicates)
         .zip(paths)
@@ -124,6 +129,11 @@ pub fn containers(
             }
         })
         .collect();
+    let owners: Vec<RootNodeId> = rows.iter().filter_map(|row| row.owner_root).collect();
+    let held = held_by_roots(heap, &owners)?;
+    for row in &mut rows {
+        row.owner_holds = row.owner_root.and_then(|root| held.get(&root).cloned());
+    }
     Ok(Containers { rows, count })
 }
 
@@ -324,6 +334,7 @@ impl Measure<'_, '_> {
             r#type: self.catalogue.name(self.catalogue.kind(named)).to_owned(),
             path: String::new(),
             owner: String::new(),
+            owner_holds: None,
             owner_root: None,
             position: None,
             retained: self.catalogue.retained(heap, block).bytes(),

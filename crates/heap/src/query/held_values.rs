@@ -2,7 +2,8 @@
 //! closures says which: their functions have names and lines, also in programs without `.cmt` files. Of others it is
 //! shown what they are made of ([`made_of`](super::made_of)).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::Hash;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -10,8 +11,11 @@ use rustc_hash::FxBuildHasher;
 use super::heap::Heap;
 use super::kind::{self, Kind};
 use super::made_of::{self, Part};
-use super::owners::OwnerRow;
+use super::owners::{Names, OwnerRow};
+use super::summary::stored_owner;
 use crate::contents::class_of;
+use crate::graph::{RootNode, RootNodeId};
+use crate::label::RootKind;
 use crate::read::{Columns, Error, Function, Snapshot};
 use crate::tag;
 use crate::units::BlockIndex;
@@ -39,6 +43,55 @@ pub fn add_held_values(heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Result<(), Err
         row.holds = row.block.and_then(|block| held.get(&block).cloned());
     }
     Ok(())
+}
+
+/// What those of some roots hold that are global variables without a name.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn held_by_roots(heap: &Heap<'_>, roots: &[RootNodeId]) -> Result<HeldByRoots, Error> {
+    let names = Names::new(heap);
+    held_by(heap, roots.iter().filter_map(|root| Some((*root, names.unnamed(*root)?))))
+}
+
+/// The same by the names that summaries have of global variables, which know no others.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub fn held_by_stored(heap: &Heap<'_>, wanted: &HashSet<&str>) -> Result<HeldByStored, Error> {
+    if wanted.is_empty() {
+        return Ok(HeldByStored::default());
+    }
+    let (names, labels) = (Names::new(heap), &heap.snapshot.labels);
+    let globals = labels.iter().filter(|(_, label)| label.kind == RootKind::Global);
+    let unnamed = globals.filter_map(|(id, _)| {
+        let name = stored_owner(heap, RootNode::Label(id)).1;
+        let is_wanted = wanted.contains(name.as_str());
+        let block = is_wanted.then(|| names.unnamed(heap.graph.root_nodes().label(id)))??;
+        Some((name, block))
+    });
+    held_by(heap, unnamed)
+}
+
+/// What variables hold, by their roots.
+pub type HeldByRoots = HashMap<RootNodeId, String, FxBuildHasher>;
+
+/// The same by the names that summaries have.
+pub type HeldByStored = HashMap<String, String, FxBuildHasher>;
+
+fn held_by<K: Hash + Eq>(
+    heap: &Heap<'_>,
+    roots: impl Iterator<Item = (K, BlockIndex)>,
+) -> Result<HashMap<K, String, FxBuildHasher>, Error> {
+    let roots: Vec<(K, BlockIndex)> = roots.collect();
+    let held = held_values(heap, &roots.iter().map(|(_, block)| *block).collect())?;
+    let text = |(root, block)| Some((root, held.get(&block)?.clone()));
+    Ok(roots.into_iter().filter_map(text).collect())
+}
+
+/// A root's name with what it holds, where that is known: `Cache / field 0 (holds ~ Hashtbl.t)`.
+pub fn with_held(name: &str, holds: Option<&str>) -> String {
+    holds.map_or_else(|| name.to_owned(), |holds| format!("{name} (holds {holds})"))
 }
 
 /// Numbers of fields, and what they point to.

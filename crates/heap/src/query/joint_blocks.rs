@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::allocated_by::AllocatedBy;
 use super::heap::Heap;
+use super::held_values::held_by_roots;
 use super::joint::{beside_parts, held, parts};
 use super::names::{joint_name, label_path};
 use super::owners::Names;
@@ -70,6 +71,9 @@ pub struct JointBlock {
 pub struct ReachingRoot {
     /// Its name.
     pub name: String,
+    /// Of a global variable without a name, what it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
     /// Its number.
     pub root: RootNodeId,
     /// Its kind.
@@ -81,6 +85,9 @@ pub struct ReachingRoot {
 pub struct CutReference {
     /// The root that has to let go, or the owner of the block that has the reference.
     pub name: String,
+    /// If that is a global variable without a name, what it holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
     /// Its number.
     pub root: Option<RootNodeId>,
     /// Its kind.
@@ -169,7 +176,26 @@ pub fn joint_shares_in(
             blocks,
         }
     };
-    Ok(shares.into_iter().map(share).collect())
+    let mut shares: Vec<JointShare> = shares.into_iter().map(share).collect();
+    add_held(heap, &mut shares)?;
+    Ok(shares)
+}
+
+/// Adds what the variables without a name hold that reach blocks, or have references to cut.
+fn add_held(heap: &Heap<'_>, shares: &mut [JointShare]) -> Result<(), Error> {
+    let blocks = || shares.iter().flat_map(|share| &share.blocks);
+    let reaching = blocks().flat_map(|block| &block.reached_by).map(|one| one.root);
+    let cut = blocks().flat_map(|block| block.cut.iter().flatten()).filter_map(|cut| cut.root);
+    let held = held_by_roots(heap, &reaching.chain(cut).collect::<Vec<_>>())?;
+    for block in shares.iter_mut().flat_map(|share| &mut share.blocks) {
+        for one in &mut block.reached_by {
+            one.holds = held.get(&one.root).cloned();
+        }
+        for cut in block.cut.iter_mut().flatten() {
+            cut.holds = cut.root.and_then(|root| held.get(&root).cloned());
+        }
+    }
+    Ok(())
 }
 
 /// Blocks directly below a root node.
@@ -272,12 +298,14 @@ impl<'o, 'h> OpenBlocks<'o, 'h> {
     }
 
     fn root(&self, root: RootNodeId) -> ReachingRoot {
-        ReachingRoot { name: self.names.own_name(root), root, kind: self.names.own_kind(root) }
+        let (name, kind) = (self.names.own_name(root), self.names.own_kind(root));
+        ReachingRoot { name, holds: None, root, kind }
     }
 
     fn reference(&self, edge: CutEdge) -> CutReference {
         let of_root = |root: RootNodeId, to: Option<BlockIndex>| CutReference {
             name: self.names.own_name(root),
+            holds: None,
             root: Some(root),
             kind: self.names.own_kind(root),
             block: None,

@@ -60,7 +60,9 @@ pub use examples::{Example, examples};
 pub use folded::{fold_containers, may_fold};
 pub use function_place::FunctionPlace;
 pub use heap::Heap;
-pub use held_values::add_held_values;
+pub use held_values::{
+    HeldByRoots, HeldByStored, add_held_values, held_by_roots, held_by_stored, with_held,
+};
 pub use histogram::{Histogram, KindOrder, KindRow, histogram, owned_histogram};
 pub use info::{Info, SpaceRow, info};
 pub use joint::{Everything, everything};

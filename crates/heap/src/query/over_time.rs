@@ -50,6 +50,10 @@ pub struct Series {
     pub name: String,
     /// The kind of root, of a root.
     pub kind: Option<String>,
+    /// Of a global variable without a name, what it holds, where that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub holds: Option<String>,
     /// Bytes in each snapshot.
     pub bytes: Vec<Bytes>,
 }
@@ -108,6 +112,7 @@ pub fn evolution(snapshots: &[impl AsRef<Summary>], by: SeriesBy, most: usize) -
     let series = series.into_iter().map(|((name, kind), bytes)| Series {
         name: name.to_owned(),
         kind: kind.map(str::to_owned),
+        holds: None,
         bytes,
     });
     Evolution { series: series.collect(), total, rest }
@@ -123,6 +128,10 @@ pub struct Growth {
     pub is_root: bool,
     /// The kind of root, of a root.
     pub kind: Option<String>,
+    /// Of a global variable without a name, what it holds in the last snapshot, where that was looked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub holds: Option<String>,
     /// By how much it grew, as [`Trend::growth`] says.
     pub grown: Bytes,
     /// Its bytes in each snapshot: a kind's own size, what a root owns or retains.
@@ -167,6 +176,7 @@ pub fn growth(snapshots: &[impl AsRef<Summary>], by: RootsBy) -> Vec<Growth> {
             name: if is_joint { joint_name_of(kind) } else { name }.to_owned(),
             is_root,
             kind: kind.map(str::to_owned),
+            holds: None,
             grown,
             bytes: sizes.into_iter().map(Bytes).collect(),
             share: grown.share_of(all),

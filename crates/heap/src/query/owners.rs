@@ -177,6 +177,15 @@ impl<'n, 'h> Names<'n, 'h> {
         }
     }
 
+    /// The block that a root holds, if it is a global variable without a name and holds one.
+    pub(super) fn unnamed(&self, root: RootNodeId) -> Option<BlockIndex> {
+        let labels = &self.heap.snapshot.labels;
+        let label = label_of(self.heap, self.definition(root))?;
+        let is_global = labels.get(label).is_some_and(|label| label.kind == RootKind::Global);
+        let is_unnamed = is_global && labels.variable(label).is_none();
+        self.holders(root).0.filter(|_| is_unnamed)
+    }
+
     /// The label under whose name an owner is shown.
     pub(super) fn definition(&self, owner: RootNodeId) -> RootNodeId {
         let labels = &self.heap.snapshot.labels;

@@ -1,17 +1,19 @@
 //! `memtrail heap diff` and `growth`: what changed between snapshots.
 
+use std::collections::HashSet;
 use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, Change, ChangeOrder, RootsBy, Summary};
+use memtrail_heap::RootKind;
+use memtrail_heap::query::{self, Change, ChangeOrder, Growth, Heap, RootsBy, Summary};
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
 use super::named_snapshot::VariableNames;
+use super::owners;
 use super::table::Table;
-use super::variables;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -126,6 +128,9 @@ impl Heaps {
         let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
             .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
         let mut difference = query::diff(&from?, &to?, ChangeOrder::Growth);
+        add_holds(&inputs[1], &after, &mut difference.owners, |row| {
+            (row.kind.as_deref(), &row.name, &mut row.holds)
+        })?;
         rename(&query::stored_names(&after), &mut difference.owners, |row| {
             Some((row.kind.as_ref()?, &mut row.name))
         });
@@ -153,6 +158,7 @@ impl Heaps {
             let mut table = Table::new(&["change", "before", "after"], title);
             for change in changes.iter().take(limit) {
                 table.row(figures(change), name(change.kind.as_ref(), &change.name));
+                owners::add_holds(&mut table, change.holds.as_deref());
             }
             table.print(canvas);
             if changes.len() > limit {
@@ -160,6 +166,32 @@ impl Heaps {
             }
         }
     }
+}
+
+/// Adds to variables without a name what they hold; names are those that summaries have.
+fn add_holds<T>(
+    input: &Input,
+    heap: &Heap<'_>,
+    rows: &mut [T],
+    mut of: impl FnMut(&mut T) -> (Option<&str>, &String, &mut Option<String>),
+) -> Result<(), Failure> {
+    let global = Some(RootKind::Global.name());
+    let mut wanted: HashSet<String> = HashSet::new();
+    for row in &mut *rows {
+        let (kind, name, _) = of(row);
+        if kind == global {
+            wanted.insert(name.clone());
+        }
+    }
+    let held = query::held_by_stored(heap, &wanted.iter().map(String::as_str).collect())
+        .map_err(|error| input.failure(&error))?;
+    for row in rows {
+        let (kind, name, holds) = of(row);
+        if kind == global {
+            *holds = held.get(name).cloned();
+        }
+    }
+    Ok(())
 }
 
 /// Puts names of variables in the place of those that summaries have.
@@ -257,7 +289,7 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
     };
     let mut growth = query::growth(&summaries, by);
     if let (By::Owner, Some(last)) = (args.by, files.last()) {
-        rename(&names(last)?, &mut growth, |row| Some((row.kind.as_ref()?, &mut row.name)));
+        name_variables(last, &mut growth)?;
     }
     let damage = files.iter().zip(&summaries).find_map(|(file, summary)| {
         Some(format!("{} is damaged {}", file.display(), summary.damage.as_ref()?))
@@ -289,6 +321,7 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
                 sort.into(),
             ];
             table.row(figures, name(row.kind.as_ref(), &row.name));
+            owners::add_holds(&mut table, row.holds.as_deref());
         }
         table.print(canvas);
         if growth.len() > limit {
@@ -297,14 +330,17 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
     })
 }
 
-/// Names of variables in a snapshot, if its recording has any: only then it is opened.
-fn names(path: &Path) -> Result<query::StoredNames, Failure> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    if !matches!(variables::stored(folder), Ok(Some(_))) {
-        return Ok(query::StoredNames::default());
+/// Names global variables that grew, or adds what they hold, by the last snapshot: only if there are any it is opened.
+fn name_variables(last: &Path, growth: &mut [Growth]) -> Result<(), Failure> {
+    let is_variable = |row: &Growth| row.kind.as_deref() == Some(RootKind::Global.name());
+    if !growth.iter().any(is_variable) {
+        return Ok(());
     }
-    let input = Input::open(path)?;
-    Ok(query::stored_names(&input.heap()?))
+    let input = Input::open(last)?;
+    let heap = input.typed_heap()?;
+    add_holds(&input, &heap, growth, |row| (row.kind.as_deref(), &row.name, &mut row.holds))?;
+    rename(&query::stored_names(&heap), growth, |row| Some((row.kind.as_ref()?, &mut row.name)));
+    Ok(())
 }
 
 /// What was left of a snapshot when it was first analysed, or is left there now.

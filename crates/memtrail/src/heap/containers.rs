@@ -109,7 +109,8 @@ fn describe(canvas: &mut Canvas, row: &Container) {
     let title = format!("{}{place} (--block {})", row.r#type, row.block.0);
     canvas.paragraph(STRONG, 2, &title);
     if !row.owner.is_empty() {
-        let owner = with_type(&row.owner, None, row.position.as_deref());
+        let owner = query::with_held(&row.owner, row.owner_holds.as_deref());
+        let owner = with_type(&owner, None, row.position.as_deref());
         canvas.paragraph(PLAIN, 2, &format!("owned by {}", clean(&owner)));
     }
     let mut facts = Vec::new();

@@ -1,5 +1,6 @@
 //! `memtrail heap joint`: what several roots retain jointly, and what has to be cut to free it.
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use memtrail_heap::Bytes;
@@ -11,6 +12,7 @@ use serde::Serialize;
 use super::allocated;
 use super::input::{Which, with_spinner};
 use super::named;
+use super::owners::HOLDS;
 use super::table::{Table, outside};
 use super::variables::field_of;
 use crate::canvas::{Canvas, FAINT, PLAIN};
@@ -106,7 +108,7 @@ fn draw(canvas: &mut Canvas, share: &JointShare) {
         if let Some(by) = &block.allocated {
             table.faint(Vec::new(), format!("  {}", by.text()));
         }
-        for line in explained(block) {
+        for line in explained(block).into_iter().chain(held(block)) {
             table.faint(Vec::new(), format!("  {line}"));
         }
     }
@@ -149,6 +151,17 @@ fn explained(block: &JointBlock) -> Vec<String> {
     let mut lines = vec![reached, format!("{what}:")];
     lines.extend(cut.iter().map(|one| format!("  {}", reference(one))));
     lines
+}
+
+/// What variables without a name hold that are named in the lines above.
+fn held(block: &JointBlock) -> BTreeSet<String> {
+    let reaching = block.reached_by.iter().take(PRINTED_ROOTS);
+    let reaching = reaching.map(|root| (&root.name, &root.holds));
+    let cut = block.cut.iter().flatten().map(|cut| (&cut.name, &cut.holds));
+    let text = |(name, holds): (&String, &Option<String>)| {
+        holds.as_ref().map(|holds| format!("{name} {HOLDS} {holds}"))
+    };
+    reaching.chain(cut).filter_map(text).collect()
 }
 
 /// A reference that has to be cut.

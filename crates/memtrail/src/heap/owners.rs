@@ -23,7 +23,7 @@ const MAX_ALIASES: usize = 2;
 const WITH_ALIASES: f64 = 0.01;
 const MAX_SHARED: usize = 10;
 /// What is said of variables without a name.
-const HOLDS: &str = "holds";
+pub(super) const HOLDS: &str = "holds";
 /// So many kinds of what a root owns.
 const MAX_KINDS: usize = 10;
 
@@ -173,14 +173,19 @@ fn list(canvas: &mut Canvas, answer: &Owners, whole: bool) {
             bytes(row.retained.0 as f64),
         ];
         table.row(figures, titled(row));
-        if let Some(holds) = &row.holds {
-            table.faint(Vec::new(), format!("  {HOLDS} {holds}"));
-        }
+        add_holds(&mut table, row.holds.as_deref());
         if !row.aliases.is_empty() && row.share >= WITH_ALIASES {
             table.faint(Vec::new(), format!("  also {}", some(&row.aliases, MAX_ALIASES)));
         }
     }
     table.print(canvas);
+}
+
+/// Adds a line of what a variable without a name holds.
+pub(super) fn add_holds(table: &mut Table, holds: Option<&str>) {
+    if let Some(holds) = holds {
+        table.faint(Vec::new(), format!("  {HOLDS} {holds}"));
+    }
 }
 
 /// Most owners are global variables: of others, the kind is shown.

@@ -7,6 +7,7 @@ import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
 import { ErrorMessage } from "../../widgets/State.tsx";
 import type { HeapChange } from "../../generated/responses.ts";
+import { withHeld } from "../held.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { chooseBoth, chooseSnapshot, included } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
@@ -83,7 +84,7 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
     key: (row) => `${row.kind ?? ""} ${row.name}`,
     share: (row) => row.share,
     bar: (row) => (change(row) < 0 ? "shrunk" : "grown"),
-    name: (row) => row.name,
+    name: ({ name, holds }) => withHeld(name, holds),
     placeTitle: "",
     // What is not among the largest may be there.
     place: (row) => (row.bytes[0] === 0 && !unknown[0] ? "new" : row.bytes[1] === 0 && !unknown[1] ? "gone" : ""),

@@ -5,6 +5,7 @@ import { go, page, rec, withParam } from "../../state/page.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { ErrorMessage } from "../../widgets/State.tsx";
 import type { GrowthRow } from "../../generated/responses.ts";
+import { withHeld } from "../held.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { base, baseIsSelected, heapRevision, snapshot, snapshots } from "../state.ts";
 import { signed, sizes } from "../table/columns.ts";
@@ -42,10 +43,10 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
     key: (row) => `${row.kind ?? ""} ${row.name}`,
     share: (row) => row.share,
     bar: () => "grown",
-    name: (row) => row.name,
+    name: ({ name, holds }) => withHeld(name, holds),
     nameNode: (row) => (
       <>
-        <Sparkline values={row.bytes} /> {row.name}
+        <Sparkline values={row.bytes} /> {withHeld(row.name, row.holds)}
       </>
     ),
     placeTitle: "",

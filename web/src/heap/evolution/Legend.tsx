@@ -3,6 +3,7 @@ import { bytes } from "../../text/units.ts";
 import { page, withParam } from "../../state/page.ts";
 import { printHash } from "../../state/url.ts";
 import type { EvolutionResponse } from "../../generated/responses.ts";
+import { withHeld } from "../held.ts";
 import { snapshot, snapshots } from "../state.ts";
 import { spoken } from "./Chart.tsx";
 
@@ -31,13 +32,13 @@ export function Legend({ response, paints, hovered, by }: Props) {
         {at >= 0 && one?.damage != null && <span class="quiet">partial</span>}
       </p>
       <ul>
-        {response?.series.map(({ name, kind, bytes: sizes }, index) =>
+        {response?.series.map(({ name, kind, holds, bytes: sizes }, index) =>
           at >= 0 && sizes[at] === 0 ? null : (
             <li key={`${kind} ${name}`}>
-              <a class="legend-row" href={hrefOf(by, name)} title={kind ? `${kind}: ${name}` : name}>
+              <a class="legend-row" href={hrefOf(by, name)} title={withHeld(kind ? `${kind}: ${name}` : name, holds)}>
                 <span class="swatch" style={{ "--fill": paints[index] }} />
                 <span class="clip grow">
-                  {name} {kind && <span class="quiet">{kind}</span>}
+                  {withHeld(name, holds)} {kind && <span class="quiet">{kind}</span>}
                 </span>
                 <span>{at >= 0 ? bytes(sizes[at]!) : "…"}</span>
               </a>

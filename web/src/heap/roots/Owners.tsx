@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import type { Looks } from "../../tables/Grid.tsx";
 import type { OwnerFigures } from "../../generated/responses.ts";
+import { withHeld } from "../held.ts";
 import { kindsOf } from "../Kinds.tsx";
 import { WhoOwnedButton } from "../join/Buttons.tsx";
 import { showWhoOwned } from "../join/links.ts";
@@ -52,7 +53,7 @@ export function Owners({ switcher }: { switcher: ComponentChildren }) {
     nameTitle: "Root",
     key: (row) => `${row.kind} ${row.node}`,
     share: (row) => row.share,
-    name: ({ name, type, holds }) => (type ? `${name} : ${type}` : holds ? `${name} holds ${holds}` : name),
+    name: ({ name, type, holds }) => (type ? `${name} : ${type}` : withHeld(name, holds)),
     placeTitle: "Where",
     place: ({ kind, position, aliases }) =>
       [position ?? kind, ...(aliases.length > 0 ? [`also ${aliases.join(", ")}`] : [])].join(" · "),
