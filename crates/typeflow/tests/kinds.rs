@@ -39,6 +39,38 @@ fn lists_tuples_records_and_strings() {
     assert_eq!((coverage.contradictions, coverage.differing), (0, 0));
 }
 
+/// Neither a stack slot nor the environment of an unknown function says of what type its values are: those that typed fields
+/// reach as well have that type, and what only these hold has none, for a reason.
+#[test]
+fn values_of_stack_slots_and_environments_have_the_type_of_typed_fields() {
+    let mut p = Program::new();
+    let (int, string) = (p.int(), p.string());
+    let point = p.declare("Point.t", 0, record(&[("x", int), ("label", string)]));
+    let point = p.declared(point, &[]);
+    let list = p.list();
+    let points = p.declared(list, &[point]);
+    let label = p.heap.string(b"a");
+    let shown = p.heap.block(0, &[ONE, block(label)]);
+    let captured = p.heap.block(0, &[ONE, block(label)]);
+    let last = p.heap.block(0, &[block(captured), Value::Int(0)]);
+    let first = p.heap.block(0, &[block(shown), block(last)]);
+    p.global(points, block(first));
+    let own = p.heap.string(b"of the frame alone");
+    let local = p.heap.block(0, &[block(shown), block(own)]);
+    let code = [Value::Raw(0x10_0000), Value::Raw(1 << 56 | 5), block(captured)];
+    let closure = p.heap.block(tag::CLOSURE, &code);
+    let labels = &mut p.heap.labels;
+    let frame = labels.add(None, RootKind::Stack, LabelRole::Frame, b"Main.f", b"main.ml", 3);
+    for slot in [local, closure, last] {
+        p.heap.root_at(frame, block(slot), Strength::Strong, None);
+    }
+    let (types, coverage) = p.types();
+    let cell = "Point.t list.::";
+    assert_eq!(types, ["string", "Point.t", "Point.t", cell, cell, "?", "?", "?"]);
+    let stops = coverage.stops.iter().map(|stop| (stop.reason.as_str(), stop.blocks));
+    assert!(stops.clone().any(|stop| stop == ("root without a type: stack", 3)), "{stops:?}");
+}
+
 /// `type 'a t = { table : ('a * 'a) array; mutable next : 'a t option }`, applied to floats.
 #[test]
 fn arguments_of_declared_types() {
