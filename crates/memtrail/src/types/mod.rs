@@ -3,6 +3,7 @@
 mod counts;
 mod plugins;
 mod print;
+mod problems;
 mod search;
 mod sibling;
 mod subject;

@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use memtrail_text::rounded::{grouped, percent};
 use memtrail_types::helper::BuildError;
 use memtrail_types::resolve::Error;
-use memtrail_types::{Evidence, Problem, Reason, Slot, Types, Unit};
+use memtrail_types::{Evidence, Problem, Slot, Types, Unit};
 use serde::Serialize;
 
 use super::Args;
 use super::counts::Counts;
+use super::problems;
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -33,7 +34,7 @@ pub(super) fn print(
     }
     let mut canvas = Canvas::new(canvas::width(args.width));
     match chosen {
-        Some(unit) => variables(&mut canvas, unit, args.limit),
+        Some(unit) => variables(&mut canvas, types, unit, args.limit),
         None => units(&mut canvas, types, args.limit),
     }
     if let Some(error) = error {
@@ -122,7 +123,11 @@ fn units(canvas: &mut Canvas, types: &Types, Limit(limit): Limit) {
     canvas.gap();
     for unit in lacking.iter().take(limit) {
         let unnamed = grouped(unit.fields.unwrap_or(0) - unit.named());
-        let text = format!("{}: {unnamed} unnamed, {}", shown(&unit.name), reason(unit));
+        let text = format!(
+            "{}: {unnamed} unnamed, {}",
+            shown(&unit.name),
+            problems::reason(unit, Path::new(&types.program))
+        );
         canvas.paragraph(PLAIN, 2, &text);
     }
     if lacking.len() > limit {
@@ -130,7 +135,7 @@ fn units(canvas: &mut Canvas, types: &Types, Limit(limit): Limit) {
         canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
     }
     canvas.gap();
-    for hint in hints(&lacking) {
+    for hint in problems::hints(&lacking, Path::new(&types.program)) {
         canvas.paragraph(PLAIN, 2, &format!("hint: {hint}"));
     }
 }
@@ -139,68 +144,15 @@ fn is_complete(unit: &Unit) -> bool {
     Some(unit.named()) == unit.fields
 }
 
-/// Why a unit lacks names.
-fn reason(unit: &Unit) -> String {
-    let problem = |problem: &Problem| {
-        let detail = match problem.detail.as_str() {
-            "" => String::new(),
-            detail => format!(" ({detail})"),
-        };
-        format!("{}: {}{detail}", problem.file, problem.reason)
-    };
-    match (worst(unit), &unit.layout) {
-        (Some(found), _) => problem(found),
-        (None, Some(_)) => "only its interface was found (.cmi)".into(),
-        (None, None) => "no file found".into(),
-    }
-}
-
-/// The most informative problem: that of the best file that was found.
-fn worst(unit: &Unit) -> Option<&Problem> {
-    unit.problems.iter().max_by_key(|problem| match problem.reason {
-        Reason::OtherUnit => 0,
-        Reason::Foreign => 1,
-        Reason::Incomplete => 2,
-        Reason::Stale => 3,
-        Reason::Damaged => 4,
-        Reason::OtherImplementation | Reason::OtherSize => 5,
-    })
-}
-
-/// What to do, once for each kind of problem.
-fn hints(lacking: &[&Unit]) -> Vec<&'static str> {
-    let mut hints: Vec<&str> = lacking
-        .iter()
-        .map(|unit| match worst(unit).map(|problem| problem.reason) {
-            None | Some(Reason::OtherUnit | Reason::Incomplete) => {
-                "name the folder with the .cmt and .cmi files of these units with --types DIR, or install \
-                 the -dev packages of their libraries; `dune build @check` writes .cmt files, other builds \
-                 need -bin-annot"
-            }
-            Some(Reason::Stale | Reason::OtherImplementation | Reason::OtherSize) => {
-                "files are of another build than the program: name the folder of the right one with \
-                 --types DIR, or build again, and record again"
-            }
-            Some(Reason::Damaged) => "build damaged files again, or reinstall their package",
-            Some(Reason::Foreign) => {
-                "files were made by another version of OCaml: name its ocamlopt with --compiler FILE"
-            }
-        })
-        .collect();
-    hints.sort_unstable();
-    hints.dedup();
-    hints
-}
-
 /// The variables of a unit, by their fields.
-fn variables(canvas: &mut Canvas, unit: &Unit, Limit(limit): Limit) {
+fn variables(canvas: &mut Canvas, types: &Types, unit: &Unit, Limit(limit): Limit) {
     let fields = unit.fields.unwrap_or(0);
     let named = unit.named();
     let text =
         format!("{}: {} of {} fields named", shown(&unit.name), grouped(named), grouped(fields));
     canvas.line(&[(STRONG, &text)]);
     if !is_complete(unit) {
-        canvas.paragraph(PLAIN, 2, &reason(unit));
+        canvas.paragraph(PLAIN, 2, &problems::reason(unit, Path::new(&types.program)));
     }
     for (number, slot) in slots(unit).into_iter().take(limit).enumerate() {
         let text = match slot {
