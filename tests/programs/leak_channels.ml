@@ -3,7 +3,7 @@
 
 let opened : (int, in_channel) Hashtbl.t = Hashtbl.create 16
 let steps = 300
-let beside = if Array.length Sys.argv > 2 then int_of_string Sys.argv.(2) else 1
+let beside = if Array.length Sys.argv > 2 then int_of_string Sys.argv.(2) else 5
 
 let work step =
   List.fold_left (fun sum text -> sum + String.length text) step (List.init 2_000 string_of_int)

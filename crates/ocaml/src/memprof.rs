@@ -36,6 +36,9 @@ pub enum Source {
     Other,
 }
 
+/// `CAML_MEMPROF_SRC_CUSTOM`: how the runtime's C code calls [`Source::Custom`].
+pub const SOURCE_CUSTOM: i32 = 2;
+
 /// The argument of an allocation callback: `{n_samples; size; source; callstack}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {

@@ -51,6 +51,8 @@ pub mod memprof {
     pub const DISCARD: &str = "caml_memprof_discard";
     /// 5.4 and later: `value f(value unit)`.
     pub const IS_SAMPLING: &str = "caml_memprof_is_sampling";
+    /// 5.3 and later: `void f(value block, size_t allocated_words, size_t sampled_words, int source)`.
+    pub const SAMPLE_BLOCK: &str = "caml_memprof_sample_block";
     /// 4.11 only: `int`, set while a callback runs.
     pub const SUSPENDED: &str = "caml_memprof_suspended";
     /// 4.x: data, pointer into the minor heap: behind the next word there that is sampled.
@@ -97,6 +99,9 @@ pub mod memory {
         ["caml_alloc_shr", "caml_alloc_shr_noexc", "caml_alloc_shr_reserved"];
     /// All: `value f(const struct custom_operations *, uintnat size, mlsize_t mem)` (`runtime/custom.c`).
     pub const ALLOCATE_CUSTOM: &str = "caml_alloc_custom_mem";
+    /// All: `value f(const struct custom_operations *, uintnat size, mlsize_t used, mlsize_t max)`, for blocks whose memory
+    /// the sampler is not told of.
+    pub const ALLOCATE_CUSTOM_COUNTED: &str = "caml_alloc_custom";
     /// 5.2 and later: `void f(caml_domain_state *, int, caml_domain_state **)` (`runtime/shared_heap.c`).
     pub const COMPACT: &str = "caml_compact_heap";
     /// 5.x: data, `struct global_heap_state { status MARKED, UNMARKED, GARBAGE; }`.

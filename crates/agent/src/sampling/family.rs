@@ -21,8 +21,8 @@ pub(crate) trait Sampler: Sync {
     /// Starts the sampler, with random numbers of this run's own. Gives what its rate can be changed by.
     ///
     /// # Safety
-    /// The values are right for `caml_memprof_start`, which may be called here and now.
-    unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl>;
+    /// The values are right for `caml_memprof_start`, which may be called here and now. The process has one thread.
+    unsafe fn start(&self, target: &'static Target, arguments: &Arguments) -> Option<RateControl>;
 
     /// What stopping it fails with when nothing runs.
     fn not_started(&self) -> &'static CStr;

@@ -5,6 +5,7 @@ pub(crate) mod binomial;
 pub(crate) mod callbacks;
 pub(crate) mod callstack;
 pub(crate) mod capture_hook;
+mod channel_buffers;
 pub(crate) mod codes;
 pub(crate) mod collection;
 pub(crate) mod drawn;

@@ -24,7 +24,7 @@ impl Sampler for Ocaml4 {
         collect_single as CollectSingle as *const c_void
     }
 
-    unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl> {
+    unsafe fn start(&self, target: &'static Target, arguments: &Arguments) -> Option<RateControl> {
         // SAFETY: as the caller promises; it has not been started yet.
         let find = || unsafe { Statics::find(target, arguments) };
         let found = arguments.finds_variables.then(find).flatten();

@@ -14,7 +14,7 @@ use crate::sampling::capture_hook::{CollectMulticore, collect_multicore};
 use crate::sampling::collection::Collection;
 use crate::sampling::family::Sampler;
 use crate::sampling::rate::RateControl;
-use crate::sampling::{seeding, static_profile, trampoline};
+use crate::sampling::{channel_buffers, seeding, static_profile, trampoline};
 
 impl Sampler for Ocaml5 {
     fn callback(&self, callback: Callback) -> *const () {
@@ -25,9 +25,10 @@ impl Sampler for Ocaml5 {
         collect_multicore as CollectMulticore as *const c_void
     }
 
-    unsafe fn start(&self, target: &Target, arguments: &Arguments) -> Option<RateControl> {
+    unsafe fn start(&self, target: &'static Target, arguments: &Arguments) -> Option<RateControl> {
         // SAFETY: as the caller promises; this is the thread of the only domain.
         let profiles = unsafe {
+            channel_buffers::watch(target);
             seeding::seed_domain(target, target.runtime.state(), 0);
             let &Arguments { rate, frames, tracker, ours, .. } = arguments;
             let profile = target.runtime.start_sampler(rate, frames, tracker);

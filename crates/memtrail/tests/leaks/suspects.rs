@@ -189,15 +189,23 @@ fn threads_that_do_not_end_are_found_with_few_samples() {
     assert!(suspects(&sound).is_empty(), "{sound:#}");
 }
 
-/// OCaml 5 does not sample the memory of channels.
-#[test]
-fn channels_system() {
-    check("system", &CHANNELS);
-}
+on_each!(channels, |compiler| check(compiler, &CHANNELS));
 
+/// OCaml 5.3 does not tell its sampler of the memory of channels: at the default rate, five snapshots were needed.
 #[test]
-fn channels_ocaml_4_14() {
-    check("ocaml-4.14.1000", &CHANNELS);
+fn channels_at_the_default_rate_need_one_snapshot_ocaml_5_3() {
+    let program = build(&compilers::named("ocaml-5.3.0"), CHANNELS.program);
+    let found = |argument: &str| {
+        let case = Case::new(&program, &[argument]).options(&["--snapshot", "exit"]);
+        response(&case.recorded().recording)
+    };
+    let leak = found("leak");
+    let [first] = &suspects(&leak)[..] else { panic!("{leak:#}") };
+    assert_eq!(first["growth"]["from"], "samples", "{leak:#}");
+    assert_eq!(first["allocated"][0]["function"], CHANNELS.allocated, "{leak:#}");
+    assert!(first["owner"].as_str().unwrap().starts_with(CHANNELS.owner), "{leak:#}");
+    let closed = found("closed");
+    assert!(suspects(&closed).is_empty(), "{closed:#}");
 }
 
 /// Of 300 channels four blocks were sampled. Their buffers are off-heap memory, which sizes of owners did not include.
