@@ -260,6 +260,14 @@ pub(super) fn reason(
         );
     }
     if *judgement == Judgement::Unknown {
+        let is_early = filled_early(owner, recording, end).is_some();
+        if is_early && owner.live.len() >= super::MIN_LIVE {
+            return format!(
+                "nine tenths of it were allocated within {} of the start, and the program has allocated too little since to \
+                 tell whether it grows",
+                seconds(last)
+            );
+        }
         return too_few(owner.live.len());
     }
     comes_and_goes(&owner.lifetimes())
