@@ -191,10 +191,14 @@ for (const [place, url] of places) {
   test(`${place}: n and N lead from match to match of a search`, () =>
     visit(`${url}#view=flame&q=Keeps`, async (page) => {
       const selected = () => page.locator(".flame-selection strong").first().innerText();
+      const found = page.locator(".flame-found");
+      await found.filter({ hasText: /^\d+ box(es)?: .* %$/ }).waitFor();
+      const [boxes] = /^\d+/.exec(await found.innerText());
       await page.getByRole("application", { name: /^Flame graph of/ }).focus();
       await page.keyboard.press("n");
       await settled(page);
       const first = await selected();
+      assert.ok((await found.innerText()).startsWith(`1 of ${boxes}: `), "which of the matches is selected");
       await page.keyboard.press("n");
       await settled(page);
       const second = await selected();

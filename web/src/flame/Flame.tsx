@@ -27,7 +27,7 @@ import { extended, extending } from "./focusing.ts";
 import { FocusPath } from "./FocusPath.tsx";
 import { focusForUrl, focusOrToplevel, TOPLEVEL } from "./keys.ts";
 import { coloured, sceneOf, wantNames } from "./colouring.ts";
-import { nextMatch } from "./matches.ts";
+import { matchAt, matches, nextMatch } from "./matches.ts";
 import { named, namesOf } from "./names.ts";
 import type { Box, Direction, Orientation } from "./rows.ts";
 import { SearchBox, useSearch } from "./SearchBox.tsx";
@@ -96,6 +96,10 @@ function Flame() {
     () => shown && coloured(shown.scene, shown.names, found.entities),
     [shown, count, found.entities],
   );
+  const matching = useMemo(
+    () => (scene && found.entities ? matches(scene, found.entities) : []),
+    [scene, found.entities],
+  );
   const paints = useMemo(() => palette(theme.value), [theme.value]);
 
   const factsAt = (box: Box): Facts | null =>
@@ -111,7 +115,7 @@ function Flame() {
     });
   };
   const toMatch = (step: 1 | -1): void => {
-    const box = scene && found.entities && nextMatch(scene, found.entities, selected, step);
+    const box = nextMatch(matching, selected, step);
     if (box) chart.current?.select(box);
   };
   const toChart = (event: KeyboardEvent): void => passOn(chart.current?.element.parentElement ?? null, event);
@@ -154,7 +158,12 @@ function Flame() {
     <div class="flame">
       <div class="flame-tools">
         <FocusPath focus={focus} />
-        <SearchBox found={found} field={field} next={toMatch} />
+        <SearchBox
+          found={found}
+          field={field}
+          boxes={{ at: matchAt(matching, selected), of: matching.length }}
+          next={toMatch}
+        />
         <Segmented label="what the width is" options={ORDERS} value={order} onChoose={setOrder} />
         {order === "size" && (
           <Segmented

@@ -43,11 +43,13 @@ interface Props {
   found: Found;
   /** Lets a key bring the cursor here. */
   field: { current: HTMLInputElement | null };
+  /** How many boxes match, and which of them is selected; -1 if none. */
+  boxes: { at: number; of: number };
   /** Selects the next or the previous box that matches. */
   next(step: 1 | -1): void;
 }
 
-export function SearchBox({ found, field, next }: Props) {
+export function SearchBox({ found, field, boxes, next }: Props) {
   const [typed, setTyped] = useState(searched.value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => setTyped(searched.value), [searched.value]);
@@ -89,10 +91,10 @@ export function SearchBox({ found, field, next }: Props) {
       </span>
       {searched.value && (
         <span class="flame-found clip" role="status">
-          {result(state)}
+          {result(state, boxes)}
         </span>
       )}
-      {(found.entities?.size ?? 0) > 0 && (
+      {boxes.of > 0 && (
         <>
           <button
             type="button"
@@ -118,10 +120,12 @@ export function SearchBox({ found, field, next }: Props) {
   );
 }
 
-function result({ response, error }: QueryState<SearchResponse>): string {
+function result({ response, error }: QueryState<SearchResponse>, { at, of }: Props["boxes"]): string {
   if (error) return error.message;
   if (!response) return "";
   const matching = response.columns.u32("entities").length;
   if (matching === 0) return "no match";
-  return `${bytes(response.bytes)}, ${percent(response.share)}`;
+  const which =
+    of === 0 ? "no box is wide enough" : at < 0 ? (of === 1 ? "1 box" : `${of} boxes`) : `${at + 1} of ${of}`;
+  return `${which}: ${bytes(response.bytes)}, ${percent(response.share)}`;
 }

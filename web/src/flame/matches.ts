@@ -14,10 +14,13 @@ export function matches(scene: Scene, entities: ReadonlySet<number>): Box[] {
   return [...of("callees", scene.callees), ...of("callers", scene.callers)];
 }
 
+/** Which of these the selected box is; -1 if none. */
+export const matchAt = (all: readonly Box[], selected: Box | null): number =>
+  all.findIndex((box) => sameBox(box, selected));
+
 /** The match after or before the selected box, around the ends. */
-export function nextMatch(scene: Scene, entities: ReadonlySet<number>, selected: Box | null, step: 1 | -1): Box | null {
-  const all = matches(scene, entities);
-  const at = all.findIndex((box) => sameBox(box, selected));
+export function nextMatch(all: readonly Box[], selected: Box | null, step: 1 | -1): Box | null {
+  const at = matchAt(all, selected);
   if (at < 0) return all.at(step > 0 ? 0 : -1) ?? null;
   return all[(at + step + all.length) % all.length] ?? null;
 }
