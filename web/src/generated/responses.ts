@@ -1920,6 +1920,11 @@ export type WhyResponse = {
   names: Array<string>,
   /** Whether they are on the callstacks of allocations, but allocate nothing that is alive themselves. */
   are_callers: boolean,
+  /**
+   * Whether they are closures of these functions instead, all that the snapshot has: nothing that the functions allocated
+   * is alive and sampled. The figures are exact then.
+   */
+  are_closures: boolean,
   /** What of it is alive. */
   alive: AliveEstimate,
   /** Of all that is alive. */

@@ -10,6 +10,7 @@ mod below;
 mod block;
 mod blocks;
 mod boxes;
+mod closures;
 mod containers;
 mod coverage;
 mod diff;

@@ -11,6 +11,7 @@ use memtrail_trace::Site;
 use serde::Serialize;
 
 use super::allocated;
+use super::closures;
 use super::coverage::{Coverage, coverage};
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::{LoadedSnapshot, damaged};
@@ -25,11 +26,11 @@ use crate::query::HeapWhy;
 use crate::recording::Recording;
 
 /// Functions that are named at most.
-const MAX_NAMES: usize = 10;
+pub(super) const MAX_NAMES: usize = 10;
 /// Owners and paths at most.
-const MAX_ROWS: usize = 500;
+pub(super) const MAX_ROWS: usize = 500;
 /// Blocks at most whose paths are looked at: some of all, evenly.
-const MAX_PATHS: usize = 4000;
+pub(super) const MAX_PATHS: usize = 4000;
 
 /// What retains what a function allocated.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +40,9 @@ pub struct WhyResponse {
     pub names: Vec<String>,
     /// Whether they are on the callstacks of allocations, but allocate nothing that is alive themselves.
     pub are_callers: bool,
+    /// Whether they are closures of these functions instead, all that the snapshot has: nothing that the functions allocated
+    /// is alive and sampled. The figures are exact then.
+    pub are_closures: bool,
     /// What of it is alive.
     pub alive: AliveEstimate,
     /// Of all that is alive.
@@ -114,6 +118,13 @@ pub(super) fn why(
         allocated_below(loaded, recording, query)?
     };
     let Some(Allocated { names, are_callers, blocks }) = meant else {
+        // They have no boxes.
+        if query.path.is_empty()
+            && query.boxes == 0
+            && let Some(found) = closures::why(loaded, recording, query)?
+        {
+            return Ok(found);
+        }
         let what =
             if query.path.is_empty() { query.name.clone() } else { query.path.join(" → ") };
         let message = format_args!("nothing that {what:?} allocated is alive and sampled");
@@ -135,18 +146,8 @@ pub(super) fn why(
     let owner_count = owners.len();
     let owners = owners.into_iter().take(query.limit.min(MAX_ROWS)).filter_map(
         |(owner, (tally, example))| {
-            let row = rows.get(&owner)?;
-            Some(OwnerShare {
-                name: shown(&row.name()),
-                kind: row.kind,
-                r#type: row.r#type.as_deref().map(shown),
-                position: row.position.as_deref().map(shown),
-                root: row.root,
-                node: node::text(loaded, Node::RootNode(row.root)),
-                share: tally.samples() as f64 / samples,
-                alive: tally.finish(profile),
-                example,
-            })
+            let share = tally.samples() as f64 / samples;
+            Some(owner_share(loaded, rows.get(&owner)?, tally.finish(profile), share, example))
         },
     );
     let owners = owners.collect();
@@ -194,6 +195,7 @@ pub(super) fn why(
     Ok(WhyResponse {
         names,
         are_callers,
+        are_closures: false,
         alive,
         share,
         coverage,
@@ -202,6 +204,27 @@ pub(super) fn why(
         paths,
         boxes,
     })
+}
+
+/// What a root owns of some blocks.
+pub(super) fn owner_share(
+    loaded: &LoadedSnapshot,
+    row: &OwnerRow,
+    alive: AliveEstimate,
+    share: f64,
+    example: BlockIndex,
+) -> OwnerShare {
+    OwnerShare {
+        name: shown(&row.name()),
+        kind: row.kind,
+        r#type: row.r#type.as_deref().map(shown),
+        position: row.position.as_deref().map(shown),
+        root: row.root,
+        node: node::text(loaded, Node::RootNode(row.root)),
+        alive,
+        share,
+        example,
+    }
 }
 
 /// What functions allocated that is alive.

@@ -84,10 +84,12 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
         return by.closure.map_or_else(
             || what.clone(),
             |NearestClosure { place, retains }| {
-                let verb = if *retains { "retain them" } else { "are in them" };
-                format!(
-                    "{what}, allocated by a library from its event loop; closures of {place} {verb}"
-                )
+                let closures = if *retains {
+                    format!("closures of {place} retain them")
+                } else {
+                    format!("a closure of {place} is among what is owned")
+                };
+                format!("{what}, allocated by a library from its event loop; {closures}")
             },
         );
     };

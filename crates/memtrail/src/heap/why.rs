@@ -30,7 +30,8 @@ use crate::{caveats, damage, loading};
 /// which paths. All sizes are estimates of all blocks, sampled or not, with their standard error after ±.
 ///
 /// NAME is a function (`Cache.remember`), a part of its name, or a line (`cache.ml:41`). What libraries allocate for
-/// it counts, what other functions of the program do, does not. If nothing is left, callers with this name count.
+/// it counts, what other functions of the program do, does not. If nothing is left, callers with this name count, and
+/// then closures of functions with this name, which the snapshot has all of.
 ///
 /// Of a program in C, C++ or Rust (`memtrail run --native --snapshot exit`) it is shown what refers to these blocks, by a
 /// conservative scan.
@@ -159,25 +160,35 @@ fn write_stacks(args: &Args, format: StackFormat, why: &WhyResponse) -> Result<(
 fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usize) {
     let what = match stack {
         Some(_) => "allocated below ",
+        None if why.are_closures => "closures of ",
         None if why.are_callers => "called by ",
         None => "allocated by ",
     };
     let of = stack.map_or_else(|| why.names.join(", "), |stack| stack.replace(';', " → "));
     canvas.line(&[(PLAIN, what), (STRONG, &clean(&of))]);
     let size = bytes_with_error(why.alive.bytes.value, why.alive.bytes.stderr);
-    let sampled = match why.alive.sampled {
-        1 => "one of them was".to_owned(),
-        sampled => format!("{} of them were", grouped(sampled)),
+    let text = if why.are_closures {
+        format!(
+            "{size} in {} blocks, exactly; nothing that these functions allocated is alive and sampled",
+            count(why.alive.blocks.value),
+        )
+    } else {
+        let sampled = match why.alive.sampled {
+            1 => "one of them was".to_owned(),
+            sampled => format!("{} of them were", grouped(sampled)),
+        };
+        format!(
+            "{size} alive, {} of all, in {} blocks; {sampled} sampled",
+            percent(why.share),
+            count(why.alive.blocks.value),
+        )
     };
-    let text = format!(
-        "{size} alive, {} of all, in {} blocks; {sampled} sampled",
-        percent(why.share),
-        count(why.alive.blocks.value),
-    );
     canvas.paragraph(PLAIN, 0, &text);
     allocated(canvas, &why.alive);
     canvas.gap();
-    let mut table = Table::new(&["alive", "", "sampled", "block"], "owned by");
+    // Closures are counted, and others known by samples.
+    let blocks = if why.are_closures { "blocks" } else { "sampled" };
+    let mut table = Table::new(&["alive", "", blocks, "block"], "owned by");
     for owner in &why.owners {
         let name = match owner.kind {
             "global" | "static" => owner.name.clone(),
@@ -187,7 +198,11 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
         let figures = vec![
             bytes_with_error(owner.alive.bytes.value, owner.alive.bytes.stderr),
             percent(owner.share),
-            grouped(owner.alive.sampled),
+            if why.are_closures {
+                count(owner.alive.blocks.value)
+            } else {
+                grouped(owner.alive.sampled)
+            },
             owner.example.0.to_string(),
         ];
         table.row(figures, title);
@@ -198,7 +213,7 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
         canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
     }
     canvas.gap();
-    let mut table = Table::new(&["", "sampled", "block"], "retained by the path");
+    let mut table = Table::new(&["", blocks, "block"], "retained by the path");
     for path in &why.paths {
         let figures = vec![percent(path.share), grouped(path.blocks), path.example.0.to_string()];
         table.row(figures, path.shape.join(" → "));

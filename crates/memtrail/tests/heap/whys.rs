@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use memtrail_test_support::compilers;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
 use serde_json::Value;
 
 use crate::{Held, answer};
@@ -68,6 +71,30 @@ fn why_something_is_alive_names_its_owners() {
     // The module's own code calls all that is in its variables.
     let callers = asked("why", &held, &["Heap_held", "--limit", "0"]);
     assert!(value(&callers) > 0.0);
+}
+
+/// `leaks` named a function by its closures, of which `why` said that nothing was alive and sampled.
+#[test]
+fn closures_of_a_function_without_samples_are_found() {
+    let program = build(&compilers::named("system"), "leak_callbacks");
+    let options = ["--rate", "1e-8", "--snapshot", "exit"];
+    let run = Case::new(&program, &["leak"]).options(&options).recorded();
+    let output = memtrail("why", &run.recording, &["Leak_callbacks.open_", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let why: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(why["are_closures"], true, "{why:#}");
+    // The function's own, and one for each call.
+    assert_eq!(why["alive"]["blocks"], serde_json::json!({"value": 4_001.0, "stderr": 0.0}));
+    let owner = &rows(&why, "owners")[0];
+    assert!(owner["name"].as_str().unwrap().starts_with("Leak_callbacks / field "), "{why:#}");
+    assert!(owner["share"].as_f64().unwrap() > 0.99, "{why:#}");
+    let path = &rows(&why, "paths")[0];
+    assert!(path["share"].as_f64().unwrap() > 0.99, "{why:#}");
+    let output = memtrail("why", &run.recording, &["Leak_callbacks.open_"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("closures of Leak_callbacks.open_"), "{text}");
+    let output = memtrail("why", &run.recording, &["Leak_callbacks.nothing"]);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
 }
 
 /// Estimates are close to what is there.
