@@ -1,6 +1,7 @@
 //! Nothing may be a leak suspect, and of native programs no block unreachable.
 
 use memtrail_profile::estimate::Estimate;
+use memtrail_text::rounded::percent;
 
 use super::evidence::Evidence;
 use super::limit::Gate;
@@ -12,6 +13,8 @@ use crate::references::estimate;
 /// Why what grew before a long wait does not fail.
 const GREW_BEFORE_A_WAIT: &str =
     "what looks like a leak grew until the program began to wait: it may have been filled";
+/// If a larger part of the heap cannot be judged, that there is no suspect says nothing.
+const MAX_UNJUDGED: f64 = 0.5;
 /// Call sites of unreachable blocks that are named.
 const MAX_SITES: usize = 20;
 
@@ -43,8 +46,11 @@ pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>, tests: usize) -> GateR
         let reason = format!("{}; {reason}", found.reason);
         found = Found { verdict: Verdict::Unknown, confidence: None, reason };
     }
-    let details =
-        if found.verdict == Verdict::Passed { leaks.summary.clone() } else { details(leaks) };
+    let details = if leaks.suspects.is_empty() && found.verdict != Verdict::Failed {
+        leaks.summary.clone()
+    } else {
+        details(leaks)
+    };
     let sites = leaks.unreachable.as_ref().map_or(0, |unreachable| unreachable.count);
     GateResult {
         gate: gate.text.clone(),
@@ -75,7 +81,14 @@ fn suspected(leaks: &LeaksResponse, tests: usize) -> Found {
             if failed == 1 { "1 leak suspect".into() } else { format!("{failed} leak suspects") };
         (Verdict::Failed, format!("{count} (growth with {})", sure(confidence)))
     } else if verdicts.is_empty() {
-        (Verdict::Passed, "no leak suspect".to_owned())
+        let unjudged = leaks.unjudged.share_of(leaks.alive);
+        if unjudged > MAX_UNJUDGED && leaks.unreachable.is_none() {
+            let part = percent(unjudged);
+            let reason = format!("no leak suspect, but {part} of the heap cannot be judged");
+            (Verdict::Undecided, reason)
+        } else {
+            (Verdict::Passed, "no leak suspect".to_owned())
+        }
     } else if leaks.suspects.iter().any(|suspect| suspect.growth.until.is_some()) {
         (Verdict::Undecided, GREW_BEFORE_A_WAIT.to_owned())
     } else {

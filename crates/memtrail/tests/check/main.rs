@@ -90,6 +90,20 @@ fn what_grew_before_a_long_wait_does_not_fail() {
     assert!(gate["details"].to_string().contains("Leak_table.load"), "{answer}");
 }
 
+/// Of a leak of which too few blocks were sampled it was said that there was no suspect: it passed.
+#[test]
+fn what_cannot_be_judged_does_not_pass() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));
+    let path = program.path.to_str().unwrap();
+    let gates = ["--rate", "1e-7", "--no-leak", "--json"];
+    let output = check(folder.path(), &gates, &[path, "leak"]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let answer: Value = serde_json::from_slice(&output.stderr).unwrap();
+    let gate = &answer["gates"][0];
+    assert_eq!(gate["verdict"], "undecided", "{answer}");
+    assert!(gate["reason"].as_str().unwrap().contains("of the heap cannot be judged"), "{answer}");
+}
+
 #[test]
 fn a_snapshot_shows_exactly_what_is_too_much() {
     let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));
