@@ -3,11 +3,12 @@ import type { ComponentChildren } from "preact";
 import type { EngineError } from "../engine/slab.ts";
 
 /** The engine's error message, with what to do about it. */
-export function ErrorMessage({ error }: { error: EngineError }) {
+export function ErrorMessage({ error, children }: { error: EngineError; children?: ComponentChildren }) {
   return (
     <div class="empty" role="alert">
       <p class="empty-title">{error.message}</p>
       {error.hint && <p>{error.hint}</p>}
+      {children}
     </div>
   );
 }

@@ -39,7 +39,16 @@ function Why() {
       : { query: "heapwhy", name, within, path, transforms, recursion, limit: MAX_OWNERS, boxes: MAX_BOXES },
   );
   const boxes = useMemo(() => response?.boxes ?? [], [response]);
-  if (error && !response) return <ErrorMessage error={error} />;
+  const inFlame = (
+    <button
+      type="button"
+      class="button small plain"
+      onClick={() => go({ view: "flame", focus: focusForUrl(path.length > 0 ? path : [name]) })}
+    >
+      In the flame graph
+    </button>
+  );
+  if (error && !response) return <ErrorMessage error={error}>{inFlame}</ErrorMessage>;
   if (!response) return name === "" ? <Empty title="No function is selected" /> : <div class="flame-place" />;
   const { alive, owners, owner_count, are_callers } = response;
   const mark = markOf(recording.value);
@@ -59,13 +68,7 @@ function Why() {
         </span>
         <Age alive={alive} />
         <span class="grow" />
-        <button
-          type="button"
-          class="button small plain"
-          onClick={() => go({ view: "flame", focus: focusForUrl(path.length > 0 ? path : [name]) })}
-        >
-          In the flame graph
-        </button>
+        {inFlame}
       </div>
       <Owners owners={owners} count={owner_count} />
       <SampledFlame
