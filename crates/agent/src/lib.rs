@@ -6,8 +6,8 @@
 //! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that are instrumented
 //! can ask things of it ([`api`]).
 //!
-//! Each layer uses only those before it: [`os`], [`context`], [`recording`], [`sampling`], [`malloc`], [`snapshot`],
-//! [`api`], [`lifecycle`]. Programs of other languages than OCaml are recorded by [`native`], which `crates/native`
+//! Each layer uses only those before it: [`os`], [`references`], [`context`], [`recording`], [`sampling`], [`malloc`],
+//! [`snapshot`], [`api`], [`lifecycle`]. Programs of other languages than OCaml are recorded by [`native`], which `crates/native`
 //! makes a shared library of; it is above all layers, and uses those that know nothing of OCaml.
 //!
 //! Invariants, so that the target does what it would do alone:
@@ -29,6 +29,7 @@ pub mod malloc;
 pub mod native;
 mod os;
 mod recording;
+mod references;
 mod sampling;
 mod snapshot;
 

@@ -132,10 +132,13 @@ impl Engine {
         is_new
     }
 
-    /// Says what refers to the blocks of a native program, or why that is not known; only if it was looked for.
-    pub fn set_references(&self, id: RecordingId, found: Result<References, String>) {
+    /// Says what refers to a program's blocks from `malloc`, and of which snapshot that is, or why it is not known; only
+    /// if it was looked for.
+    pub fn set_references(&self, id: RecordingId, found: Result<(u64, References), String>) {
         if let Ok(recording) = self.get(id.0) {
-            write(&recording).references = Some(found);
+            let mut recording = write(&recording);
+            recording.snapshot_of_references = found.as_ref().ok().map(|(number, _)| *number);
+            recording.references = Some(found.map(|(_, references)| references));
         }
     }
 
@@ -413,6 +416,8 @@ impl Engine {
             (known.is_native || known.has_malloc).then(|| {
                 let mut response = leaks::sites::leaks(recording, limit);
                 match &recording.references {
+                    // With a snapshot of OCaml's heap they are judged together.
+                    Some(Ok(_)) if !known.is_native => {}
                     Some(Ok(found)) => {
                         let found = references::unreachable(recording, found, limit);
                         response.unreachable = Some(found);
@@ -436,10 +441,25 @@ impl Engine {
         limit: usize,
     ) -> Result<ReferrersResponse, ApiError> {
         self.look(id.0, |recording| match &recording.references {
-            Some(Ok(found)) => references::referrers(recording, found, name, limit),
+            Some(Ok(found)) => references::referrers(recording, found, name, limit, None),
             Some(Err(reason)) => Err(ApiError::bad(reason)),
             None => Err(ApiError::bad("the recording has no references")),
         })?
+    }
+
+    /// The same of memory from `malloc` of an OCaml program, with what the heap snapshot has of values that refer to it.
+    ///
+    /// # Errors
+    /// As [`answer`](Self::answer), and as [`referrers`](Self::referrers).
+    pub fn heap_referrers(
+        &self,
+        (id, snapshot): (RecordingId, u64),
+        name: &str,
+        limit: usize,
+    ) -> Result<Outcome<ReferrersResponse>, ApiError> {
+        let outcome = answer::referrers(self, (id.0, snapshot), name, limit);
+        self.notify();
+        outcome
     }
 
     /// What allocated the blocks without a type of a snapshot that the caller has opened, by kind, the largest part of

@@ -24,8 +24,10 @@ pub(crate) struct Recording {
     selections: Selections,
     whole: OnceLock<Whole>,
     pub(crate) snapshots: Arc<SnapshotStore>,
-    /// Of a native program that was looked at for references: these, or why there are none.
+    /// Of a program that was looked at for references to its blocks from `malloc`: these, or why there are none.
     pub(crate) references: Option<Result<References, String>>,
+    /// The number of the snapshot that they are of.
+    pub(crate) snapshot_of_references: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -99,8 +101,23 @@ impl Recording {
         let entities = Entities::new(source.profile());
         let (selections, whole, snapshots) =
             (Selections::default(), OnceLock::new(), Arc::default());
-        let references = None;
-        Self { description, source, entities, bytes, selections, whole, snapshots, references }
+        Self {
+            description,
+            source,
+            entities,
+            bytes,
+            selections,
+            whole,
+            snapshots,
+            references: None,
+            snapshot_of_references: None,
+        }
+    }
+
+    /// The references that are of a snapshot.
+    pub(crate) fn references_of(&self, snapshot: u64) -> Option<&References> {
+        let found = self.references.as_ref()?.as_ref().ok()?;
+        (self.snapshot_of_references == Some(snapshot)).then_some(found)
     }
 
     pub(crate) fn profile(&self) -> &Profile {

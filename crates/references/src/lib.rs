@@ -1,4 +1,4 @@
-//! What refers to the blocks that a native program has allocated, found by a conservative scan of a frozen copy of it.
+//! What refers to a program's blocks from `malloc`, found by a conservative scan of a frozen copy of it.
 //!
 //! A word of memory that is an address inside a block counts as a pointer to it. Nodes are sampled blocks, and blocks of
 //! the allocator that were not sampled and refer to others. References that are not in blocks are roots ([`Place`]).
@@ -19,8 +19,8 @@ pub use read::Error;
 
 /// How the file begins.
 const MAGIC: [u8; 8] = *b"mtrefs\0\0";
-/// The version of the format that is written. Version 1 had no positions of variables.
-const VERSION: u64 = 2;
+/// The version of the format that is written. Version 1 had no positions of variables, version 2 no OCaml heap.
+const VERSION: u64 = 3;
 /// The oldest version that can be read.
 const OLDEST: u64 = 1;
 
@@ -52,6 +52,10 @@ pub struct Bytes(pub u64);
 /// A thread's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Thread(pub u32);
+
+/// The number of a block of OCaml's heap, in the heap snapshot that was taken of the same copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HeapBlock(pub u32);
 
 /// A block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +93,15 @@ pub enum Place {
     Stack(Thread),
     /// In a thread-local variable, or in what libc has of the thread.
     ThreadLocal(Thread),
+    /// In a block of OCaml's heap.
+    Heap {
+        /// The block.
+        block: HeapBlock,
+        /// Where in that block it is.
+        at: Bytes,
+        /// Nothing retains the block. Only the heap snapshot tells, so files do not have it.
+        is_garbage: bool,
+    },
     /// In memory of which is not known whether it is in use: it is not the allocator's, and no variable.
     Elsewhere,
 }

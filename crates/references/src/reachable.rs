@@ -1,5 +1,5 @@
-//! Which blocks are reachable: one pass from the variables, stacks and thread-local variables, then one from memory of
-//! unknown use. What neither meets is a leak, as `LeakSanitizer` defines it.
+//! Which blocks are reachable: one pass from the variables, stacks, thread-local variables and OCaml's heap, then one
+//! from garbage of that heap, and one from memory of unknown use. What neither meets is a leak, as `LeakSanitizer` defines it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,8 +9,10 @@ use crate::{Edge, Node, Place, References, Root};
 /// Whether a block is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum State {
-    /// From a variable, a stack or a thread-local variable.
+    /// From a variable, a stack, a thread-local variable or OCaml's heap.
     Reachable,
+    /// Only from blocks of OCaml's heap that are garbage: it is freed with them, if they have a finaliser.
+    Garbage,
     /// Only from memory of which is not known whether it is in use.
     Elsewhere,
     /// No reference leads to it but those in other blocks that are not reachable.
@@ -59,7 +61,7 @@ impl<'r> Reachability<'r> {
         let mut search =
             Self { references, states: vec![State::Leaked; count], from: vec![None; count] };
         let starts = starts(references);
-        for state in [State::Reachable, State::Elsewhere] {
+        for state in [State::Reachable, State::Garbage, State::Elsewhere] {
             search.follow_roots(&starts, state);
         }
         search.among_leaked(&starts);
@@ -103,8 +105,7 @@ impl<'r> Reachability<'r> {
         let references = self.references;
         let mut waiting = VecDeque::new();
         for (number, root) in (0..).zip(&references.roots) {
-            let is_elsewhere = root.place == Place::Elsewhere;
-            if is_elsewhere == (state == State::Elsewhere) {
+            if state == state_of(&root.place) {
                 self.meet(root.to, From::Root(number), state, &mut waiting);
             }
         }
@@ -177,6 +178,17 @@ impl<'r> Reachability<'r> {
     }
 }
 
+/// What is reached from a place.
+const fn state_of(place: &Place) -> State {
+    match place {
+        Place::Heap { is_garbage: true, .. } => State::Garbage,
+        Place::Elsewhere => State::Elsewhere,
+        Place::Data { .. } | Place::Stack(_) | Place::ThreadLocal(_) | Place::Heap { .. } => {
+            State::Reachable
+        }
+    }
+}
+
 /// Where the edges of each node begin, and where those of the last end. Edges out of order are not followed.
 fn starts(references: &References) -> Vec<u32> {
     let mut starts = vec![0_u32; references.blocks.len() + 1];
@@ -201,9 +213,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Block, Bytes, Thread};
+    use crate::{Block, Bytes, HeapBlock, Thread};
 
-    fn references(count: u32, edges: &[(u32, u32)], roots: &[(u32, bool)]) -> References {
+    /// Roots of three kinds.
+    fn references(count: u32, edges: &[(u32, u32)], roots: &[(u32, u8)]) -> References {
         let mut edges: Vec<Edge> = edges
             .iter()
             .map(|&(from, to)| Edge {
@@ -213,8 +226,10 @@ mod tests {
             })
             .collect();
         edges.sort_by_key(|edge| edge.from);
-        let root = |&(to, is_elsewhere): &(u32, bool)| Root {
-            place: if is_elsewhere { Place::Elsewhere } else { Place::Stack(Thread(1)) },
+        let garbage = Place::Heap { block: HeapBlock(3), at: Bytes(8), is_garbage: true };
+        let places = [Place::Stack(Thread(1)), garbage, Place::Elsewhere];
+        let root = |&(to, kind): &(u32, u8)| Root {
+            place: places[usize::from(kind)].clone(),
             to: Node(to % count),
         };
         References {
@@ -249,25 +264,27 @@ mod tests {
         fn states_are_those_of_the_transitive_closure(
             count in 1_u32..12,
             edges in prop::collection::vec((0_u32..12, 0_u32..12), 0..24),
-            roots in prop::collection::vec((0_u32..12, any::<bool>()), 0..4),
+            roots in prop::collection::vec((0_u32..12, 0_u8..3), 0..5),
         ) {
             let references = references(count, &edges, &roots);
             let found = Reachability::new(&references);
-            let from = |elsewhere: bool| {
+            let from = |kind: u8| {
                 let mut of_roots = vec![false; count as usize];
-                for root in &references.roots {
-                    of_roots[root.to.0 as usize] |= elsewhere == (root.place == Place::Elsewhere);
+                for &(to, known) in &roots {
+                    of_roots[(to % count) as usize] |= known == kind;
                 }
                 closure(&references, of_roots)
             };
-            let (reachable, elsewhere) = (from(false), from(true));
+            let (reachable, garbage, elsewhere) = (from(0), from(1), from(2));
             let nodes = count as usize;
             let alone = |at: usize| closure(&references, (0..nodes).map(|node| node == at).collect());
             for at in 0..nodes {
                 let state = found.state(Node(at as u32));
                 prop_assert_eq!(state == State::Reachable, reachable[at]);
-                prop_assert_eq!(state == State::Elsewhere, elsewhere[at] && !reachable[at]);
-                let is_leaked = |at: usize| !reachable[at] && !elsewhere[at];
+                prop_assert_eq!(state == State::Garbage, garbage[at] && !reachable[at]);
+                let is_used = |at: usize| reachable[at] || garbage[at];
+                prop_assert_eq!(state == State::Elsewhere, elsewhere[at] && !is_used(at));
+                let is_leaked = |at: usize| !is_used(at) && !elsewhere[at];
                 let direct: Vec<usize> = (0..nodes)
                     .filter(|&node| found.state(Node(node as u32)) == State::Leaked)
                     .collect();
@@ -279,7 +296,7 @@ mod tests {
                     }
                 }
                 let path = found.path(Node(at as u32));
-                prop_assert_eq!(path.is_some(), reachable[at] || elsewhere[at]);
+                prop_assert_eq!(path.is_some(), !is_leaked(at));
                 if let Some(path) = path {
                     let mut here = path.root.to;
                     for edge in &path.edges {
@@ -295,9 +312,14 @@ mod tests {
         fn files_read_as_they_were_written(
             count in 1_u32..12,
             edges in prop::collection::vec((0_u32..12, 0_u32..12), 0..24),
-            roots in prop::collection::vec((0_u32..12, any::<bool>()), 0..4),
+            roots in prop::collection::vec((0_u32..12, 0_u8..3), 0..5),
         ) {
             let mut written = references(count, &edges, &roots);
+            for root in &mut written.roots {
+                if let Place::Heap { is_garbage, .. } = &mut root.place {
+                    *is_garbage = false;
+                }
+            }
             for position in [None, Some("server.c:14".to_owned())] {
                 let variable = crate::Variable { name: "table+0x18".into(), position };
                 written.roots.push(Root {

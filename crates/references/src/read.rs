@@ -5,8 +5,8 @@ use memtrail_trace::BlockId;
 
 use crate::write::kind;
 use crate::{
-    Block, Bytes, Edge, MAGIC, Module, Node, OLDEST, Place, References, Root, Thread, VERSION,
-    Variable,
+    Block, Bytes, Edge, HeapBlock, MAGIC, Module, Node, OLDEST, Place, References, Root, Thread,
+    VERSION, Variable,
 };
 
 /// Why bytes are no such file.
@@ -92,6 +92,11 @@ fn place(cursor: &mut Cursor<'_>, modules: &[String]) -> Option<Place> {
         }
         kind::STACK => Place::Stack(thread(cursor)?),
         kind::THREAD_LOCAL => Place::ThreadLocal(thread(cursor)?),
+        kind::HEAP => Place::Heap {
+            block: HeapBlock(cursor.number()?.try_into().ok()?),
+            at: Bytes(cursor.number()?),
+            is_garbage: false,
+        },
         kind::ELSEWHERE => Place::Elsewhere,
         _ => return None,
     })

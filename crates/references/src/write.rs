@@ -22,6 +22,8 @@ pub(crate) mod kind {
     pub(crate) const ELSEWHERE: u64 = 4;
     /// Since version 2.
     pub(crate) const POSITIONED_DATA: u64 = 5;
+    /// Since version 3.
+    pub(crate) const HEAP: u64 = 6;
 }
 
 impl References {
@@ -85,6 +87,11 @@ fn put_place(into: &mut Vec<u8>, place: &Place) {
         Place::ThreadLocal(thread) => {
             put(into, kind::THREAD_LOCAL);
             put(into, u64::from(thread.0));
+        }
+        Place::Heap { block, at, .. } => {
+            put(into, kind::HEAP);
+            put(into, u64::from(block.0));
+            put(into, at.0);
         }
         Place::Elsewhere => put(into, kind::ELSEWHERE),
     }

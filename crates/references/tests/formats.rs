@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use memtrail_references::{Node, Place, Reachability, References, State, Variable};
+use memtrail_references::{
+    Bytes, HeapBlock, Node, Place, Reachability, References, Root, State, Variable,
+};
 
 fn fixture(name: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
@@ -30,14 +32,23 @@ fn check(found: &References, position: Option<&str>) {
 fn version_1_had_no_positions() {
     let found = References::read(&fixture("version1.references")).unwrap();
     check(&found, None);
-    assert_ne!(found.to_bytes(), fixture("version1.references"), "it is written as version 2");
+    assert_ne!(found.to_bytes(), fixture("version1.references"), "it is written as version 3");
 }
 
 #[test]
-fn version_2_is_read_and_written() {
+fn version_2_had_no_roots_in_the_heap_of_ocaml() {
     let found = References::read(&fixture("version2.references")).unwrap();
     check(&found, Some("server.c:14"));
-    assert_eq!(found.to_bytes(), fixture("version2.references"));
+    assert_ne!(found.to_bytes(), fixture("version2.references"), "it is written as version 3");
+}
+
+#[test]
+fn version_3_is_read_and_written() {
+    let mut found = References::read(&fixture("version3.references")).unwrap();
+    assert_eq!(found.to_bytes(), fixture("version3.references"));
+    let place = Place::Heap { block: HeapBlock(755), at: Bytes(8), is_garbage: false };
+    assert_eq!(found.roots.pop(), Some(Root { place, to: Node(1) }));
+    check(&found, Some("server.c:14"));
 }
 
 #[test]

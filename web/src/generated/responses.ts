@@ -1853,8 +1853,10 @@ export type UnreachableResponse = {
   at: number,
   /** References were found by a conservative scan: always `true`. */
   conservative: boolean,
-  /** What is reachable from variables, stacks and thread-local variables. */
+  /** What is reachable from variables, stacks, thread-local variables and OCaml's heap. */
   reachable: BlocksEstimate,
+  /** What is referred to from garbage of OCaml's heap alone: finalisers free it when that is collected. */
+  garbage: BlocksEstimate,
   /** What is referred to from memory of unknown use alone. */
   elsewhere: BlocksEstimate,
   /** What nothing refers to but blocks that are unreachable themselves. */

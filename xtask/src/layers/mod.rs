@@ -21,7 +21,18 @@ const CRATES: [&str; 9] =
 /// The layers of a crate, lowest first. A folder of modules that is not listed may use all of them.
 const LAYERS: [(&str, &[&str]); 1] = [(
     "agent",
-    &["os", "context", "recording", "sampling", "malloc", "snapshot", "api", "lifecycle", "native"],
+    &[
+        "os",
+        "references",
+        "context",
+        "recording",
+        "sampling",
+        "malloc",
+        "snapshot",
+        "api",
+        "lifecycle",
+        "native",
+    ],
 )];
 
 /// Print what is wrong with the modules of these crates, or of all that the tests check.

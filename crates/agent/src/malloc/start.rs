@@ -9,10 +9,12 @@ use memtrail_trace::Code;
 use crate::context::halvings::Halvings;
 use crate::context::target::Target;
 use crate::malloc::state;
+use crate::malloc::tracked;
 use crate::malloc::tracker::BlockWriter;
 use crate::recording::hooks::{Symbolise, UseLocations};
 use crate::recording::installed::installed;
 use crate::recording::recorder::Recorder;
+use crate::references;
 
 /// Samples a word where the user has not given a rate, at most: one for 512 KiB.
 const DEFAULT_RATE: f64 = 8.0 / (512 << 10) as f64;
@@ -26,6 +28,7 @@ struct Functions {
     start: fn(&'static Target, Halvings),
     began: fn(&'static Recorder),
     symbolise: Symbolise,
+    tracked: tracked::Functions,
     /// The program calls an allocator that is not behind the library's functions.
     is_bypassed: bool,
 }
@@ -39,6 +42,7 @@ pub fn prepare(is_bypassed: bool) {
         start: start_sampling,
         began: state::began,
         symbolise: state::with_locations,
+        tracked: tracked::FUNCTIONS,
         is_bypassed,
     });
 }
@@ -80,6 +84,9 @@ fn start_sampling(target: &'static Target, halvings: Halvings) {
     // The trace's rate is per word. At one sample a word all blocks are recorded as they are.
     let per_byte = if rate >= 1.0 { Ok(Rate::EXACT) } else { Rate::per_byte(rate / 8.0) };
     walk_only_by_rules();
+    if target.options.snapshots.is_some() {
+        references::prepare();
+    }
     let depth = MAX_FRAMES.min(target.options.callstack_depth as usize);
     if let Ok(per_byte) = per_byte
         && let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, target.seed)
@@ -96,6 +103,11 @@ pub(crate) fn began() {
     {
         (functions.began)(recorder);
     }
+}
+
+/// How the sampled blocks are found in a frozen copy, if calls of `malloc` are recorded.
+pub(super) fn tracked(target: &Target) -> Option<&'static tracked::Functions> {
+    target.malloc.and_then(|_| FUNCTIONS.get()).map(|functions| &functions.tracked)
 }
 
 /// Gives the functions at a call site of a callstack of `malloc` to a function, the caller first.

@@ -1,6 +1,6 @@
 //! What becomes of sampled blocks: they are written into the recording.
 
-use memtrail_sampler::{Allocation, Tracker};
+use memtrail_sampler::{Allocation, Bytes, Tracker};
 use memtrail_trace::BlockId;
 
 use crate::malloc::state::current;
@@ -10,8 +10,9 @@ pub(super) struct BlockWriter;
 
 /// A block of a recording: forked children know those of their parent's recording, too.
 pub(super) struct Block {
-    id: BlockId,
-    epoch: u8,
+    pub(super) id: BlockId,
+    pub(super) epoch: u8,
+    pub(super) size: Bytes,
 }
 
 impl Tracker for BlockWriter {
@@ -20,7 +21,7 @@ impl Tracker for BlockWriter {
     fn allocated(&self, allocation: &Allocation<'_>) -> Option<Block> {
         let state = current()?;
         let id = state.alloc(allocation)?;
-        Some(Block { id, epoch: state.epoch() })
+        Some(Block { id, epoch: state.epoch(), size: allocation.size() })
     }
 
     fn freed(&self, block: Block) {

@@ -6,11 +6,13 @@ use super::forked_view::write::{WriteJob, write};
 use super::safepoint::{Safepoint, next_number};
 use super::setting::setting;
 use super::writers::{self, Page, Writer};
+use crate::malloc::sampled;
 use crate::os::clock::monotonic;
 use crate::os::errno::keeping_errno;
 use crate::os::frozen_copy::fork_snapshot;
 use crate::recording::installed::place;
 use crate::recording::notes::note_snapshot;
+use crate::references::data_of_modules;
 
 /// Takes a snapshot now. Nothing of the program may run until this returns.
 pub(super) fn take(safepoint: &Safepoint<'_>) {
@@ -34,8 +36,18 @@ pub(super) fn take(safepoint: &Safepoint<'_>) {
             return fail("too many are being written".into());
         }
         let Some(page) = Page::map() else { return fail("no memory".into()) };
-        let job = WriteJob { setting, place, page, number, safepoint, taken };
-        match fork_snapshot(|| write(&job)) {
+        // The dynamic linker may be asked here, and not in the copy.
+        let modules = sampled::are_recorded(setting.target).then(data_of_modules);
+        let mut job = WriteJob { setting, place, page, number, safepoint, taken, modules };
+        let copied = match &job.modules {
+            Some(_) => sampled::holding(setting.target, || fork_snapshot(|| write(&job))).ok(),
+            None => None,
+        };
+        let copied = copied.unwrap_or_else(|| {
+            job.modules = None;
+            fork_snapshot(|| write(&job))
+        });
+        match copied {
             Ok(pid) => {
                 page.report_pause(monotonic().saturating_sub(safepoint.stopped_at));
                 writers::add(Writer { pid, page, snapshot });

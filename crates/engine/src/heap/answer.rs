@@ -27,6 +27,7 @@ use crate::query::{
     HeapSurvivors, HeapWho, HeapWhy,
 };
 use crate::recording::Recording;
+use crate::references::{self, ReferrersResponse};
 use crate::response_body::ResponseBody;
 
 /// What an engine lends to answer a query about snapshots.
@@ -211,7 +212,31 @@ pub(crate) fn leaks(
 ) -> Result<Outcome<LeaksResponse>, ApiError> {
     let known = all(of, query.rec)?;
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
-        of.look(query.rec, |of| leaks::leaks(loaded, of, &known, query))?
+        of.look(query.rec, |of| {
+            let mut response = leaks::leaks(loaded, of, &known, query)?;
+            let number = loaded.heap().snapshot.facts.number;
+            response.unreachable = of.references_of(number).map(|found| {
+                references::unreachable(of, &references::with_garbage(found, loaded), query.limit)
+            });
+            Ok(response)
+        })?
+    })
+}
+
+/// What refers to the memory from `malloc` that a function allocated.
+pub(crate) fn referrers(
+    of: &impl Recordings,
+    (rec, snapshot): (u32, u64),
+    name: &str,
+    limit: usize,
+) -> Result<Outcome<ReferrersResponse>, ApiError> {
+    of_snapshot(of, rec, Some(snapshot), |loaded| {
+        of.look(rec, |of| {
+            let none = || ApiError::bad("the snapshot has no references to memory from malloc");
+            let found = of.references_of(snapshot).ok_or_else(none)?;
+            let found = references::with_garbage(found, loaded);
+            references::referrers(of, &found, name, limit, Some(loaded))
+        })?
     })
 }
 

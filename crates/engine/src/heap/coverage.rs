@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memtrail_profile::blocks::Row;
-use memtrail_trace::BlockId;
+use memtrail_trace::{BlockId, Source};
 use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
@@ -44,7 +44,11 @@ pub(super) fn coverage(loaded: &LoadedSnapshot, recording: &Recording) -> Option
             None => coverage.unwritten += 1,
         }
     }
-    for row in profile.blocks.rows() {
+    // Memory from malloc is in no snapshot.
+    let is_of_heap = |row: &Row| {
+        !recording.description.has_malloc || profile.blocks.source(*row) != Source::External
+    };
+    for row in profile.blocks.rows().filter(is_of_heap) {
         let freed = profile.blocks.collected(row);
         let is_alive =
             profile.blocks.allocated(row).0 <= taken && freed.is_none_or(|freed| freed.0 > taken);

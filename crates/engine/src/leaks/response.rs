@@ -158,8 +158,10 @@ pub struct UnreachableResponse {
     pub at: f64,
     /// References were found by a conservative scan: always `true`.
     pub conservative: bool,
-    /// What is reachable from variables, stacks and thread-local variables.
+    /// What is reachable from variables, stacks, thread-local variables and OCaml's heap.
     pub reachable: BlocksEstimate,
+    /// What is referred to from garbage of OCaml's heap alone: finalisers free it when that is collected.
+    pub garbage: BlocksEstimate,
     /// What is referred to from memory of unknown use alone.
     pub elsewhere: BlocksEstimate,
     /// What nothing refers to but blocks that are unreachable themselves.

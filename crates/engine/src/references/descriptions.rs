@@ -38,13 +38,16 @@ pub(super) fn of_site(
 
 /// What was found of all blocks.
 pub(super) fn summary(
-    reachable: &BlocksEstimate,
-    elsewhere: &BlocksEstimate,
+    [reachable, garbage, elsewhere]: [&BlocksEstimate; 3],
     unreachable: &BlocksEstimate,
     at: f64,
 ) -> String {
     let others = [
         (reachable, "are reachable"),
+        (
+            garbage,
+            "are referred to from garbage of OCaml's heap alone, and freed with it by finalisers",
+        ),
         (elsewhere, "are referred to from memory of unknown use alone"),
     ];
     let others: Vec<String> = others

@@ -9,8 +9,10 @@ use memtrail_profile::estimate::Sum;
 use memtrail_references::{Edge, Node, Place, Reachability, References, State, Step, Variable};
 use serde::Serialize;
 
+use super::heap_values::HeapValues;
 use super::joined::{add, sampled, seconds};
 use crate::api_error::ApiError;
+use crate::heap::loaded::LoadedSnapshot;
 use crate::heap::samples::sites;
 use crate::leaks::BlocksEstimate;
 use crate::leaks::sites::AllocationPaths;
@@ -48,7 +50,7 @@ pub struct ReferrersResponse {
 pub struct ReferringPath {
     /// The root, then the blocks from which a pointer leads on, each once however often it follows itself.
     pub steps: Vec<String>,
-    /// Whether the root is a variable, a stack or a thread-local variable, not memory of unknown use.
+    /// Whether the root is a variable, a stack, a thread-local variable or a reachable value of OCaml's heap.
     pub is_reachable: bool,
     /// The blocks that are referred to by such a path.
     pub blocks: BlocksEstimate,
@@ -60,13 +62,19 @@ pub(crate) fn referrers(
     references: &References,
     name: &str,
     limit: usize,
+    loaded: Option<&LoadedSnapshot>,
 ) -> Result<ReferrersResponse, ApiError> {
     let Some((names, are_callers, blocks)) = allocated_by(recording, references, name) else {
         let message = format_args!("nothing that {name:?} allocated was alive and sampled");
         return Err(ApiError::bad(message));
     };
     let reachability = Reachability::new(references);
-    let mut steps = Steps::new(recording, references, &reachability);
+    let roots = blocks.iter().filter_map(|(node, _)| match reachability.path(*node)?.root.place {
+        Place::Heap { block, .. } => Some(block),
+        _ => None,
+    });
+    let values = HeapValues::new(loaded, roots.collect())?;
+    let mut steps = Steps::new(recording, references, &reachability, values);
     let (mut alive, mut unreachable) = <(Sum, Sum)>::default();
     let mut paths: HashMap<(Rc<[String]>, bool), Sum> = HashMap::new();
     for (node, row) in blocks {
@@ -137,6 +145,7 @@ struct Steps<'r> {
     references: &'r References,
     reachability: &'r Reachability<'r>,
     paths: AllocationPaths<'r>,
+    values: HeapValues<'r>,
     known: HashMap<Node, Rc<[String]>>,
 }
 
@@ -145,9 +154,10 @@ impl<'r> Steps<'r> {
         recording: &'r Recording,
         references: &'r References,
         reachability: &'r Reachability<'r>,
+        values: HeapValues<'r>,
     ) -> Self {
         let (paths, known) = (AllocationPaths::new(recording), HashMap::new());
-        Self { recording, references, reachability, paths, known }
+        Self { recording, references, reachability, paths, values, known }
     }
 
     /// The steps to a block; none to one that is not reachable.
@@ -158,7 +168,7 @@ impl<'r> Steps<'r> {
                 break Rc::clone(known);
             }
             match self.reachability.last_step(at)? {
-                Step::Root(root) => break [self.root(&root.place)].into(),
+                Step::Root(root) => break self.root(&root.place).into(),
                 Step::Edge(edge) => {
                     edges.push(edge);
                     at = edge.from;
@@ -186,8 +196,11 @@ impl<'r> Steps<'r> {
         steps.iter().cloned().chain([step]).collect()
     }
 
-    fn root(&self, place: &Place) -> String {
-        match place {
+    fn root(&self, place: &Place) -> Vec<String> {
+        let step = match place {
+            Place::Heap { block, is_garbage, .. } => {
+                return self.values.steps(*block, *is_garbage);
+            }
             Place::Data { module, address, variable } => {
                 let path = self.references.modules.get(module.0 as usize);
                 let file = path.map_or("", |path| path.rsplit('/').next().unwrap_or_default());
@@ -202,7 +215,8 @@ impl<'r> Steps<'r> {
             Place::Stack(thread) => format!("stack of thread {}", thread.0),
             Place::ThreadLocal(thread) => format!("thread-local data of thread {}", thread.0),
             Place::Elsewhere => "memory of unknown use".to_owned(),
-        }
+        };
+        vec![step]
     }
 
     fn block(&self, node: Node) -> String {

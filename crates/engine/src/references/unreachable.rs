@@ -21,12 +21,13 @@ pub(crate) fn unreachable(
 ) -> UnreachableResponse {
     let reachability = Reachability::new(references);
     let paths = AllocationPaths::new(recording);
-    let (mut reachable, mut elsewhere, mut all) = <(Sum, Sum, Sum)>::default();
+    let (mut reachable, mut garbage, mut elsewhere, mut all) = <(Sum, Sum, Sum, Sum)>::default();
     let mut sites: HashMap<Vec<Site>, (Sum, Sum)> = HashMap::new();
     for (node, row) in sampled(recording, references) {
         let state = reachability.state(node);
         match state {
             State::Reachable => add(recording, &mut reachable, row),
+            State::Garbage => add(recording, &mut garbage, row),
             State::Elsewhere => add(recording, &mut elsewhere, row),
             State::Leaked | State::IndirectlyLeaked => {
                 add(recording, &mut all, row);
@@ -54,13 +55,14 @@ pub(crate) fn unreachable(
             direct,
         }
     };
-    let [reachable, elsewhere, unreachable] =
-        [reachable, elsewhere, all].map(|sum| BlocksEstimate::of(recording, &sum));
+    let [reachable, garbage, elsewhere, unreachable] =
+        [reachable, garbage, elsewhere, all].map(|sum| BlocksEstimate::of(recording, &sum));
     UnreachableResponse {
         at,
         conservative: true,
-        summary: descriptions::summary(&reachable, &elsewhere, &unreachable, at),
+        summary: descriptions::summary([&reachable, &garbage, &elsewhere], &unreachable, at),
         reachable,
+        garbage,
         elsewhere,
         unreachable,
         sites: sites.into_iter().take(limit).map(site).collect(),

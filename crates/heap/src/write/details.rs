@@ -70,6 +70,10 @@ pub trait Details {
     /// Every value on the stacks that a continuation holds. Asked twice for each, and must say
     /// the same both times.
     fn continuation(&mut self, block: u64, words: &[u64], each: &mut dyn FnMut(u64));
+    /// Any block, with its number and all its words. Given once for each, in the order of addresses.
+    fn block(&mut self, index: u32, words: &[u64]) {
+        let _ = (index, words);
+    }
     /// How long the target was paused, in nanoseconds; 0 if that is not known. Asked once, when all
     /// blocks are written: the target has long gone on by then, and says how long it took.
     fn pause(&mut self) -> u64;

@@ -270,6 +270,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
     ) {
         let runtime = self.source.runtime;
         let Some((header, fields)) = region.block(address, runtime) else { return };
+        self.details.block(index, fields);
         edges.clear();
         let first = runtime.first_value(header.tag, fields);
         for (field, word) in (first as u64..).zip(&fields[first..]) {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use memtrail_engine::heap::{OfSnapshot, Outcome};
 use memtrail_engine::leaks::LeaksResponse;
+use memtrail_engine::references::ReferrersResponse;
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
@@ -51,10 +52,12 @@ impl WhichRecording {
         Joined::open(Recording::open(&path)?, self.snapshot.as_deref())
     }
 
-    /// The recording that is meant, if it is of a native program that has references.
-    pub(crate) fn with_references(&self) -> Result<Option<PathBuf>, Failure> {
+    /// The recording that is meant, if it has references and no snapshots of OCaml's heap: that of a native program.
+    pub(crate) fn with_references_alone(&self) -> Result<Option<PathBuf>, Failure> {
         let path = self.process.one(&self.path, Need::Snapshots)?;
-        Ok((!references::of_recording(&path).is_empty()).then_some(path))
+        let has_references = !references::of_recording(&path).is_empty();
+        let has_heap = !snapshot_file::of_recording(&path).is_empty();
+        Ok((has_references && !has_heap).then_some(path))
     }
 
     /// Gives the engine the references of one recording of [`all`](Self::all), of native programs.
@@ -181,6 +184,20 @@ impl Joined {
             while self.engine.work().is_some() {}
         });
         self.query(query)
+    }
+
+    /// Gives the engine what refers to memory from `malloc` in this snapshot. Whether that was looked for.
+    pub(crate) fn give_references(&self) -> Result<bool, Failure> {
+        references::give_of_snapshot(&self.engine, self.id, &self.recording, self.snapshot)
+    }
+
+    /// What refers to the memory from `malloc` that a function allocated; an error if it allocated none.
+    pub(super) fn referrers(
+        &self,
+        name: &str,
+        limit: usize,
+    ) -> Result<OfSnapshot<ReferrersResponse>, Failure> {
+        self.query(|engine| engine.heap_referrers((self.id, self.snapshot), name, limit))
     }
 
     /// Which call sites allocate ever more than is freed, where the recording has all calls of `malloc`.

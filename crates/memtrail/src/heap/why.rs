@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{AliveEstimate, PathShare, WhyResponse};
+use memtrail_engine::heap::{AliveEstimate, OfSnapshot, PathShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
+use memtrail_engine::references::ReferrersResponse;
 use memtrail_engine::{Engine, Setting};
 use memtrail_export::named_stacks::{self, NamedStack};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
+use serde::Serialize;
 
 use super::input::{Form, put};
 use super::joined::WhichRecording;
@@ -34,7 +36,7 @@ use crate::{caveats, damage, loading};
 /// then closures of functions with this name, which the snapshot has all of.
 ///
 /// Of a program in C, C++ or Rust (`memtrail run --native --snapshot exit`) it is shown what refers to these blocks, by a
-/// conservative scan.
+/// conservative scan; of an OCaml program with its memory from malloc (`memtrail run --native=also --snapshot exit`) both.
 #[derive(clap::Args)]
 #[command(after_help = "\
   memtrail why REC Cache.remember     which variables own what it allocated
@@ -77,10 +79,11 @@ enum StackFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(path) = args.which.with_references()? {
+    if let Some(path) = args.which.with_references_alone()? {
         return of_native(args, &path);
     }
     let joined = args.which.open()?;
+    let has_references = joined.give_references()?;
     let Limit(limit) = args.limit;
     // A file has as many paths as there can be.
     let limit = if args.format.is_some() { usize::MAX } else { limit };
@@ -89,24 +92,58 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let stack = args.stack.iter().flat_map(|stack| stack.split(';'));
     let path = stack.map(|name| name.trim().to_owned()).collect();
     let query = HeapWhy { rec, snapshot, name, path, limit, ..HeapWhy::default() };
-    let answer = joined.query(|engine| engine.heap_why(&query)).map_err(|failure| {
-        failure.hint(
-            "list what is alive by allocation site: memtrail heap sites REC; \
-             or who allocated what a variable owns: memtrail who REC NAME",
-        )
-    })?;
+    let answer = joined.query(|engine| engine.heap_why(&query));
+    // Of an OCaml program whose calls of malloc are recorded, too.
+    let of_malloc = match (&args.name, args.format) {
+        (Some(name), None) if has_references => joined.referrers(name, limit).ok(),
+        _ => None,
+    };
+    let answer = match (answer, of_malloc) {
+        (Ok(answer), malloc) => Both { answer, malloc: malloc.map(|found| found.response) },
+        (Err(_), Some(found)) => {
+            let caveats = joined.caveats();
+            put(&args.form, joined.damage(&found), &found.response, |canvas| {
+                draw::referrers(canvas, &found.response);
+                for note in caveats.notes() {
+                    canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+                }
+            })?;
+            return joined.verdict();
+        }
+        (Err(failure), None) => {
+            return Err(failure.hint(
+                "list what is alive by allocation site: memtrail heap sites REC; \
+                 or who allocated what a variable owns: memtrail who REC NAME",
+            ));
+        }
+    };
+    let Both { answer: OfSnapshot { response: why, .. }, malloc } = &answer;
     if let Some(format) = args.format {
-        write_stacks(args, format, &answer.response)?;
+        write_stacks(args, format, why)?;
         return joined.verdict();
     }
     let caveats = joined.caveats();
-    put(&args.form, joined.damage(&answer), &answer, |canvas| {
-        draw(canvas, args.stack.as_deref(), &answer.response, limit);
+    put(&args.form, joined.damage(&answer.answer), &answer, |canvas| {
+        draw(canvas, args.stack.as_deref(), why, limit);
+        if let Some(found) = malloc {
+            canvas.gap();
+            canvas.line(&[(STRONG, "memory from malloc")]);
+            draw::referrers(canvas, found);
+        }
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
     })?;
     joined.verdict()
+}
+
+/// What retains blocks of OCaml's heap, and what refers to memory from `malloc`.
+#[derive(Serialize)]
+struct Both {
+    #[serde(flatten)]
+    answer: OfSnapshot<WhyResponse>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    malloc: Option<ReferrersResponse>,
 }
 
 /// What refers to what a function of a native program allocated.

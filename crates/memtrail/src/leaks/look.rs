@@ -18,6 +18,10 @@ use crate::limit::Limit;
 use crate::view::snapshot_file;
 use crate::{caveats, damage, loading};
 
+/// Of a snapshot of OCaml's heap alone.
+const NO_REFERENCES: &str =
+    "memory from malloc: what refers to it is not known, as the snapshot is of OCaml's heap alone";
+
 /// What was found in a recording.
 pub(super) struct Found {
     pub(super) leaks: LeaksResponse,
@@ -70,9 +74,13 @@ fn among_sites(args: &Args, recording: &Recording) -> Result<Found, Failure> {
 
 fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
     let joined = args.which.open_one(path)?;
+    let has_references = joined.give_references()?;
     let OfSnapshot { mut response, partial } = ask(&joined, args.limit)?;
     if let Some(sites) = joined.site_leaks(args.limit.0)? {
         add_sites(&mut response, sites, args.limit);
+        if !has_references {
+            response.summary.push(NO_REFERENCES.to_owned());
+        }
     }
     let answer = OfSnapshot { response: (), partial };
     Ok(Found {

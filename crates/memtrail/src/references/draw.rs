@@ -51,9 +51,10 @@ pub(crate) fn referrers(canvas: &mut Canvas, found: &ReferrersResponse) {
 
 fn estimate(blocks: &BlocksEstimate) -> String {
     format!(
-        "{} in {} blocks ({} sampled)",
+        "{} in {} {} ({} sampled)",
         bytes_with_error(blocks.bytes.value, blocks.bytes.stderr),
         count(blocks.blocks.value),
+        if count(blocks.blocks.value) == "1" { "block" } else { "blocks" },
         grouped(blocks.sampled),
     )
 }

@@ -1,4 +1,4 @@
-//! Files of references, of native programs: read, named, and shown.
+//! Files of references to blocks from `malloc`: read, named, and shown.
 
 pub(crate) mod draw;
 pub(crate) mod naming;
@@ -22,11 +22,28 @@ pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
     all
 }
 
-/// Reads the last file of a recording, or the one with a number; `None` if there is none at all.
-pub(crate) fn open(folder: &Path, wanted: Option<&str>) -> Result<Option<References>, Failure> {
+/// Gives the engine the references of a heap snapshot. Whether there are any.
+pub(crate) fn give_of_snapshot(
+    engine: &Engine,
+    id: RecordingId,
+    recording: &Recording,
+    number: u64,
+) -> Result<bool, Failure> {
+    if of_recording(&recording.path).iter().all(|(known, _)| *known != number) {
+        return Ok(false);
+    }
+    give(engine, id, recording, Some(&number.to_string()))?;
+    Ok(true)
+}
+
+/// Reads the last file of a recording, or the one with a number, and gives its number; `None` if there is none at all.
+pub(crate) fn open(
+    folder: &Path,
+    wanted: Option<&str>,
+) -> Result<Option<(u64, References)>, Failure> {
     let all = of_recording(folder);
-    let Some((_, last)) = all.last() else { return Ok(None) };
-    let path = match wanted {
+    let Some(last) = all.last() else { return Ok(None) };
+    let (number, path) = match wanted {
         None => last,
         Some(wanted) => {
             let number: Option<u64> = wanted.parse().ok();
@@ -35,7 +52,7 @@ pub(crate) fn open(folder: &Path, wanted: Option<&str>) -> Result<Option<Referen
                 let folder = folder.display();
                 Failure::new(Kind::Input, format_args!("no snapshot {wanted:?} in {folder}"))
             };
-            &found.ok_or_else(missing)?.1
+            found.ok_or_else(missing)?
         }
     };
     let failed = |error: &dyn std::fmt::Display| {
@@ -45,10 +62,10 @@ pub(crate) fn open(folder: &Path, wanted: Option<&str>) -> Result<Option<Referen
     let mut references = References::read(&bytes).map_err(|error| failed(&error))?;
     // Of a program that still runs, variables have no names yet.
     naming::name(&mut references);
-    Ok(Some(references))
+    Ok(Some((*number, references)))
 }
 
-/// Gives the engine the references of a native recording, or why there are none, if they were looked for.
+/// Gives the engine the references of a recording, or why there are none, if they were looked for.
 pub(crate) fn give(
     engine: &Engine,
     id: RecordingId,

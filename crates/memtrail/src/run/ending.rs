@@ -178,7 +178,9 @@ pub(super) fn announce(
             shown += 1;
             eprintln!("{}", summary(recorded, several && family.is_some()));
         }
-        for line in writing::lines(description, &shell_quote::path(&recorded.folder)) {
+        for line in
+            writing::lines(description, &recorded.folder, &shell_quote::path(&recorded.folder))
+        {
             eprintln!("memtrail: {line}");
         }
         for note in &description.notes {

@@ -11,7 +11,7 @@ use memtrail_recording::{
 };
 use memtrail_text::rounded::bytes as as_bytes;
 
-use crate::outcome;
+use crate::{outcome, references};
 
 /// Waits for all copies that write into a recording, and notes what is not noted yet.
 pub(super) fn finish(folder: &Path, description: &mut Description) {
@@ -79,13 +79,9 @@ pub(super) fn note_missing_last(description: &mut Description) {
     });
 }
 
-/// Of recordings with OCaml's heap and memory from `malloc`.
-const OCAML_HEAP_ALONE: &str = "snapshots are of OCaml's heap: with --native=also it is not looked for what refers to \
-     memory from malloc";
-
-/// What became of the snapshots of the recording that is called `shown`: those that are there in one
+/// What became of the snapshots of the recording in a folder, which is called `shown`: those that are there in one
 /// line, with what to type next; then what is missing.
-pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
+pub(super) fn lines(description: &Description, folder: &Path, shown: &str) -> Vec<String> {
     let all = description.snapshots.as_deref().unwrap_or_default();
     let sizes = all.iter().filter_map(|snapshot| match snapshot.outcome {
         SnapshotOutcome::Complete { bytes, .. } => Some(bytes),
@@ -99,11 +95,30 @@ pub(super) fn lines(description: &Description, shown: &str) -> Vec<String> {
     } else {
         format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}")
     };
-    // What the user may think was done.
-    let has_malloc = description.sampling.malloc_rate.is_some();
-    let lacks = (count > 0 && has_malloc).then(|| OCAML_HEAP_ALONE.to_owned());
     let there = (count > 0).then_some(there);
+    let lacks = without_references(description, folder);
     there.into_iter().chain(lacks).chain(outcome::missing(description)).collect()
+}
+
+/// Which snapshots of a program whose calls of `malloc` are recorded are of OCaml's heap alone.
+fn without_references(description: &Description, folder: &Path) -> Option<String> {
+    description.sampling.malloc_rate?;
+    let known: Vec<u64> =
+        references::of_recording(folder).into_iter().map(|(number, _)| number).collect();
+    let all = description.snapshots.iter().flatten();
+    let complete =
+        all.filter(|snapshot| matches!(snapshot.outcome, SnapshotOutcome::Complete { .. }));
+    let lacks: Vec<String> = complete
+        .filter(|snapshot| !known.contains(&snapshot.number))
+        .map(|snapshot| snapshot.number.to_string())
+        .collect();
+    let noun = if lacks.len() == 1 { "snapshot" } else { "snapshots" };
+    (!lacks.is_empty()).then(|| {
+        format!(
+            "{noun} {} of OCaml's heap alone: what refers to memory from malloc was not found",
+            lacks.join(", ")
+        )
+    })
 }
 
 fn entries(folder: &Path) -> impl Iterator<Item = String> {

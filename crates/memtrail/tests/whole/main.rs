@@ -1,6 +1,7 @@
 //! OCaml programs under `memtrail run --native=also`: their heap, and their calls of malloc, in one recording.
 
 mod leaks;
+mod references;
 mod unharmed;
 
 use std::process::Command;

@@ -1,9 +1,8 @@
 //! Copies the process, and waits until the copy has written what it finds.
 
 use std::fs;
-use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_ocaml::memory::ThisProcess;
@@ -11,17 +10,14 @@ use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
 use memtrail_references::file_name;
 use memtrail_sampler::{each_tracked, holding_tracked};
 
-use super::areas::{Area, ModuleData, areas, data_of_modules};
-use super::chunks::Chunks;
-use super::pages::Pages;
-use super::scan::{Copy, Sampled, references};
 use super::stack_top::StackTop;
-use super::thread_ids::ids;
-use super::threads::{self, threads};
 use crate::native::current::Recording;
 use crate::native::tracker::BlockWriter;
 use crate::os::clock::{monotonic, pause};
 use crate::os::frozen_copy::{End, ended, fork_snapshot};
+use crate::references::{
+    self, Area, Copy, ModuleData, Sampled, Scan, areas, data_of_modules, save,
+};
 
 /// How long a copy may take, in nanoseconds.
 const PATIENCE: u64 = 120_000_000_000;
@@ -31,7 +27,7 @@ const AT_ONCE: usize = 1 << 16;
 
 /// Prepares for copies.
 pub(in crate::native) fn prepare() {
-    threads::prepare();
+    references::prepare();
 }
 
 /// What the copy tells the process.
@@ -181,35 +177,9 @@ fn write(job: &Job, page: &Page) -> io::Result<()> {
     };
     page.blocks.store(sampled.len() as u64, Relaxed);
     let ours: Vec<Area> = tables.into_iter().map(|t| t.start as u64..t.end as u64).collect();
-    let mut pages = Pages::of_this_process();
-    let threads = threads(&memory, &areas, &mut pages, &ids(job.pid));
-    let mut chunks = Chunks::default();
-    for area in &areas.heap {
-        chunks.add_heap(&memory, area);
-    }
-    for area in &areas.anonymous {
-        chunks.add_anonymous(&memory, area, |page| pages.is_there(page));
-    }
-    chunks.remove_cached(&memory);
-    let copy = Copy { areas, chunks, threads, sampled, caller: job.caller, main: job.pid, ours };
-    let mut found = references(&memory, copy, &mut pages);
+    let (caller, pid) = (job.caller, job.pid);
+    let copy = Copy { areas, sampled, caller, pid, ours, heap: Vec::new(), reserved: Vec::new() };
+    let mut found = Scan::new(memory, copy).finish();
     found.taken_unix_us = job.taken_unix_us;
     save(&job.folder, job.number, &found.to_bytes())
-}
-
-/// The file appears when it is whole.
-fn save(folder: &Path, number: u64, bytes: &[u8]) -> io::Result<()> {
-    let name = file_name(number);
-    let part = folder.join(format!(".{name}.part"));
-    let written = fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&part)
-        .and_then(|mut file| file.write_all(bytes))
-        .and_then(|()| fs::rename(&part, folder.join(name)));
-    if written.is_err() {
-        let _ = fs::remove_file(&part);
-    }
-    written
 }

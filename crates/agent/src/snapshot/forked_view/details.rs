@@ -6,12 +6,15 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use memtrail_heap::write::{Custom, Details, Function, Owned, Shared};
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::{bigarray, custom};
+use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::variants;
+use memtrail_references::HeapBlock;
 
 use super::bigarrays::SharedData;
 use super::stacks::Stacks;
 use super::view::ForkedView;
 use super::{functions, regions};
+use crate::references::Scan;
 use crate::snapshot::writers::Page;
 
 const MAX_NAME_LEN: usize = 512;
@@ -25,10 +28,16 @@ pub(super) struct RuntimeDetails<'a> {
     shared: SharedData,
     /// Channels: several blocks may stand for one.
     channels: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
+    /// Looks for references to blocks from `malloc`, if it is to.
+    scan: Option<Scan<ThisProcess>>,
 }
 
 impl<'a> RuntimeDetails<'a> {
-    pub(super) fn new(view: &'a ForkedView<'a>, page: &'a Page) -> Self {
+    pub(super) fn new(
+        view: &'a ForkedView<'a>,
+        page: &'a Page,
+        scan: Option<Scan<ThisProcess>>,
+    ) -> Self {
         Self {
             view,
             page,
@@ -36,7 +45,13 @@ impl<'a> RuntimeDetails<'a> {
             identifiers: HashMap::default(),
             shared: SharedData::default(),
             channels: HashSet::default(),
+            scan,
         }
+    }
+
+    /// What has seen all blocks.
+    pub(super) fn into_scan(self) -> Option<Scan<ThisProcess>> {
+        self.scan
     }
 
     fn identifier_of(&mut self, operations: u64) -> &[u8] {
@@ -113,6 +128,12 @@ impl Details for RuntimeDetails<'_> {
         let _ = block;
         if let (Some(stacks), Some(&stack)) = (&self.stacks, words.first()) {
             stacks.captured(stack, each);
+        }
+    }
+
+    fn block(&mut self, index: u32, words: &[u64]) {
+        if let Some(scan) = &mut self.scan {
+            scan.heap_block(HeapBlock(index), words);
         }
     }
 

@@ -14,6 +14,7 @@ mod linked_references;
 mod malloc;
 mod mapped;
 mod modules;
+mod native_references;
 mod neighbours;
 mod object_files;
 pub(super) mod ocaml4;

@@ -8,11 +8,13 @@ use memtrail_ocaml::symbols::heap as names;
 
 use super::details::RuntimeDetails;
 use super::file::File;
+use super::native_references;
 use super::roots::RootList;
 use super::symbols::Symbols;
 use super::view::ForkedView;
 use crate::os::clock::monotonic;
 use crate::recording::installed::Place;
+use crate::references::{ModuleData, areas};
 use crate::snapshot::safepoint::Safepoint;
 use crate::snapshot::setting::Setting;
 use crate::snapshot::writers::Page;
@@ -26,6 +28,8 @@ pub(in crate::snapshot) struct WriteJob<'a> {
     pub(in crate::snapshot) safepoint: &'a Safepoint<'a>,
     /// Microseconds since the Unix epoch.
     pub(in crate::snapshot) taken: u64,
+    /// The program's and its libraries' variables, if references to blocks from `malloc` are looked for, too.
+    pub(in crate::snapshot) modules: Option<Vec<ModuleData>>,
 }
 
 /// Writes the snapshot and gives the copy's exit code.
@@ -49,6 +53,8 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     job.page.begun.store(true, Release);
     let target = job.setting.target;
     let memory = target.memory;
+    // Before much else has memory in this copy.
+    let areas = job.modules.as_ref().map(|modules| areas(&memory, modules.clone()));
     let domains = job.safepoint.domains;
     let symbols = Symbols::of_this_process(&memory);
     let view = ForkedView { target, memory, domains, symbols, epoch: job.place.epoch };
@@ -56,6 +62,10 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     let family = job.setting.family;
     family.roots(&view, &mut list);
     let regions = family.regions(&view);
+    let scan = areas.map(|areas| {
+        // SAFETY: there are modules in the job only if the copy was made while the blocks were held.
+        unsafe { native_references::begin(job.place.pid, &view, areas, &regions) }
+    });
     let none = view.symbol_value(names::EPHE_NONE);
     let source = Source {
         regions,
@@ -75,7 +85,8 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
         },
         contents: job.setting.options.contents,
     };
-    let written = write_heap(&mut file, &source, &mut RuntimeDetails::new(&view, job.page));
+    let mut details = RuntimeDetails::new(&view, job.page, scan);
+    let written = write_heap(&mut file, &source, &mut details);
     let written = written.and_then(|written| {
         let page = job.page;
         page.blocks.store(written.blocks, Relaxed);
@@ -84,6 +95,10 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
         page.write_ns.store(monotonic().saturating_sub(begun), Relaxed);
         file.finish()
     });
+    if let (Ok(()), Some(scan)) = (&written, details.into_scan()) {
+        // Without them, the snapshot of the heap is whole.
+        let _ = native_references::finish(scan, (&job.place, job.number), job.taken);
+    }
     if written.is_err() {
         // Half a snapshot is none.
         file.remove();

@@ -13,7 +13,7 @@ const LENGTH: usize = 16;
 const NAME: usize = 19;
 
 /// The ids of a process's threads, the main one's first.
-pub(super) fn ids(pid: u32) -> Vec<u32> {
+pub(crate) fn ids(pid: u32) -> Vec<u32> {
     let mut all = vec![pid];
     let Ok(folder) = File::open(format!("/proc/{pid}/task")) else { return all };
     let mut buffer = vec![0_u8; BUFFER];

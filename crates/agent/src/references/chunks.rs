@@ -32,20 +32,20 @@ const MAX_CACHED: u16 = 1024;
 
 /// The blocks that are in use, by address, with the address behind each; and the memory that was understood.
 #[derive(Default)]
-pub(super) struct Chunks {
-    pub(super) in_use: BTreeMap<u64, u64>,
-    pub(super) areas: Vec<Area>,
+pub(crate) struct Chunks {
+    pub(crate) in_use: BTreeMap<u64, u64>,
+    pub(crate) areas: Vec<Area>,
 }
 
 impl Chunks {
     /// Those of the memory that `brk` gave.
-    pub(super) fn add_heap(&mut self, memory: &impl Memory, area: &Area) {
+    pub(crate) fn add_heap(&mut self, memory: &impl Memory, area: &Area) {
         let end = self.walk(memory, area.clone());
         self.areas.push(area.start..end);
     }
 
     /// Those in other memory: arenas of threads, and chunks that were mapped by themselves.
-    pub(super) fn add_anonymous(
+    pub(crate) fn add_anonymous(
         &mut self,
         memory: &impl Memory,
         area: &Area,
@@ -125,7 +125,7 @@ impl Chunks {
 
     /// Takes chunks out that are free, and wait in a thread's cache for the next block of their size: what they hold is
     /// of no use.
-    pub(super) fn remove_cached(&mut self, memory: &impl Memory) {
+    pub(crate) fn remove_cached(&mut self, memory: &impl Memory) {
         let caches: Vec<u64> = self
             .in_use
             .iter()
@@ -137,6 +137,14 @@ impl Chunks {
                 self.in_use.remove(&chunk);
             }
         }
+    }
+
+    /// Takes chunks out that are memory of some areas, which are in order and do not overlap.
+    pub(crate) fn remove(&mut self, areas: &[Area]) {
+        self.in_use.retain(|&start, &mut end| {
+            let next = areas.partition_point(|area| area.end <= start);
+            areas.get(next).is_none_or(|area| area.start >= end)
+        });
     }
 
     /// The chunks in a cache, if it is one.

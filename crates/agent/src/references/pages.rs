@@ -11,7 +11,7 @@ const ENTRIES: usize = 512;
 const IS_THERE: u64 = 3 << 62;
 
 /// The kernel's list of pages.
-pub(super) struct Pages {
+pub(crate) struct Pages {
     file: Option<File>,
     /// The entries of pages from this one on.
     first: u64,
@@ -19,13 +19,13 @@ pub(super) struct Pages {
 }
 
 impl Pages {
-    pub(super) fn of_this_process() -> Self {
+    pub(crate) fn of_this_process() -> Self {
         let file = File::open("/proc/self/pagemap").ok();
         Self { file, first: u64::MAX, entries: [0; ENTRIES] }
     }
 
     /// Whether a page is there; all are where the kernel does not tell.
-    pub(super) fn is_there(&mut self, page: u64) -> bool {
+    pub(crate) fn is_there(&mut self, page: u64) -> bool {
         let Some(file) = &self.file else { return true };
         let first = page / ENTRIES as u64 * ENTRIES as u64;
         if first != self.first {
@@ -43,7 +43,7 @@ impl Pages {
     }
 
     /// Calls a function with each part of an area whose page is there, in order.
-    pub(super) fn each(&mut self, area: &Area, mut see: impl FnMut(Area)) {
+    pub(crate) fn each(&mut self, area: &Area, mut see: impl FnMut(Area)) {
         let mut start = area.start;
         while start < area.end {
             let end = (start / PAGE + 1).saturating_mul(PAGE).min(area.end);

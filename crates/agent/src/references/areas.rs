@@ -9,18 +9,18 @@ use crate::os::objects::find_in_objects;
 use crate::os::{heap, private_stack};
 
 /// A part of the address space.
-pub(super) type Area = Range<u64>;
+pub(crate) type Area = Range<u64>;
 
 /// The data of the executable or of a library.
 #[derive(Clone)]
-pub(super) struct ModuleData {
+pub(crate) struct ModuleData {
     /// What is added to addresses in its file.
-    pub(super) bias: u64,
+    pub(crate) bias: u64,
     segments: Vec<Area>,
 }
 
 /// The data of all loaded objects but this library's. The dynamic linker gives them: to be called in the process itself.
-pub(super) fn data_of_modules() -> Vec<ModuleData> {
+pub(crate) fn data_of_modules() -> Vec<ModuleData> {
     let ours = data_of_modules as fn() -> _ as usize as u64;
     let mut all = Vec::new();
     let _ = find_in_objects(|object| {
@@ -38,28 +38,28 @@ pub(super) fn data_of_modules() -> Vec<ModuleData> {
 }
 
 /// The data of a module, as far as it can be written.
-pub(super) struct Data {
-    pub(super) path: String,
-    pub(super) bias: u64,
-    pub(super) areas: Vec<Area>,
+pub(crate) struct Data {
+    pub(crate) path: String,
+    pub(crate) bias: u64,
+    pub(crate) areas: Vec<Area>,
 }
 
 /// All private memory that can be read and written, sorted into what it is.
 #[derive(Default)]
-pub(super) struct Areas {
-    pub(super) data: Vec<Data>,
+pub(crate) struct Areas {
+    pub(crate) data: Vec<Data>,
     /// What is grown by `brk`.
-    pub(super) heap: Vec<Area>,
+    pub(crate) heap: Vec<Area>,
     /// The main thread's stack.
-    pub(super) stack: Option<Area>,
+    pub(crate) stack: Option<Area>,
     /// All other memory without a file.
-    pub(super) anonymous: Vec<Area>,
+    pub(crate) anonymous: Vec<Area>,
     /// Memory of files that is no module's data.
-    pub(super) files: Vec<Area>,
+    pub(crate) files: Vec<Area>,
 }
 
 /// Reads the mappings of this copy.
-pub(super) fn areas(memory: &impl Memory, modules: Vec<ModuleData>) -> Areas {
+pub(crate) fn areas(memory: &impl Memory, modules: Vec<ModuleData>) -> Areas {
     let text = std::fs::read("/proc/self/maps").unwrap_or_default();
     sorted(memory, &text, modules, &heap::memory_of_copy())
 }
@@ -129,7 +129,7 @@ fn common(area: &Area, others: &[Area]) -> Vec<Area> {
 }
 
 /// Areas in order, those that overlap or touch as one.
-pub(super) fn united(mut areas: Vec<Area>) -> Vec<Area> {
+pub(crate) fn united(mut areas: Vec<Area>) -> Vec<Area> {
     areas.sort_unstable_by_key(|area| area.start);
     areas.dedup_by(|area, before| {
         let is_one = area.start <= before.end;
@@ -142,7 +142,7 @@ pub(super) fn united(mut areas: Vec<Area>) -> Vec<Area> {
 }
 
 /// What is left of an area without others, which are in order and do not overlap.
-pub(super) fn without(area: &Area, others: &[Area]) -> Vec<Area> {
+pub(crate) fn without(area: &Area, others: &[Area]) -> Vec<Area> {
     let (mut left, mut start) = (Vec::new(), area.start);
     let first = others.partition_point(|other| other.end <= area.start);
     for other in others.iter().skip(first).take_while(|other| other.start < area.end) {

@@ -24,7 +24,7 @@ const USUAL_TLS: u64 = 4096;
 static TLS: AtomicU64 = AtomicU64::new(0);
 
 /// Asks the dynamic linker how much thread-local data there is. To be called before the process is copied.
-pub(super) fn prepare() {
+pub(crate) fn prepare() {
     let address = symbol("_dl_get_tls_static_info");
     if address.is_null() {
         return;
@@ -42,17 +42,17 @@ pub(super) fn prepare() {
 }
 
 /// A thread.
-pub(super) struct Thread {
+pub(crate) struct Thread {
     /// 0 if it has ended, and its stack waits for the next one.
-    pub(super) id: u32,
+    pub(crate) id: u32,
     /// Its stack; of the main thread, without what is on it.
-    pub(super) stack: Area,
+    pub(crate) stack: Area,
     /// Thread-local variables, and what libc has of the thread.
-    pub(super) local: Area,
+    pub(crate) local: Area,
 }
 
 /// The threads whose ids are in a list, and those that have ended, in order of their stacks.
-pub(super) fn threads(
+pub(crate) fn threads(
     memory: &impl Memory,
     areas: &Areas,
     pages: &mut Pages,
