@@ -3,6 +3,7 @@
 
 mod damaged;
 mod forks;
+mod history;
 mod started;
 
 use std::path::{Path, PathBuf};
