@@ -9,7 +9,7 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use memtrail_recording::Recording;
-use memtrail_recording::family::{Family, Member};
+use memtrail_recording::family::{Family, Member, Origin};
 
 use crate::error::{Failure, Kind};
 use crate::loading;
@@ -56,11 +56,44 @@ pub(crate) enum ProcessNames {
     Numbers,
 }
 
+/// A process of a family that has what a command needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Fitting {
+    /// Its recording.
+    pub(crate) path: PathBuf,
+    pub(crate) pid: Option<u32>,
+    /// The program's path.
+    pub(crate) program: Option<String>,
+    /// Recorded processes above it.
+    pub(crate) generation: u32,
+    /// Whether it is a copy of its parent.
+    pub(crate) is_fork: bool,
+}
+
+impl Fitting {
+    fn new(family: &Path, member: &Member) -> Self {
+        Self {
+            path: family.join(&member.name),
+            pid: member.pid(),
+            program: member.description().map(|description| description.program.clone()),
+            generation: member.generation,
+            is_fork: member.origin == Origin::Forked,
+        }
+    }
+
+    /// What to call it among the others: `ocamlopt.opt-4711`.
+    pub(crate) fn name(&self) -> String {
+        loading::name(&self.path).trim_end_matches(".memtrail").to_owned()
+    }
+}
+
 /// What a recording must have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// Heap snapshots.
     Snapshots,
+    /// What retains blocks: heap snapshots, or references of a native program.
+    Retainers,
     /// What leaks are found by: heap snapshots, or that the program frees its memory itself.
     Leaks,
 }
@@ -68,15 +101,17 @@ pub(crate) enum Need {
 impl Need {
     const fn text(self) -> &'static str {
         match self {
-            Self::Snapshots | Self::Leaks => "heap snapshots",
+            Self::Snapshots | Self::Retainers | Self::Leaks => "heap snapshots",
         }
     }
 
     fn is_met_by(self, family: &Path, member: &Member) -> bool {
+        let path = family.join(&member.name);
         let frees = || member.recording.as_ref().is_ok_and(loading::is_native);
-        let has_snapshots = !snapshot_file::of_recording(&family.join(&member.name)).is_empty();
-        let has_references = !references::of_recording(&family.join(&member.name)).is_empty();
-        has_snapshots || has_references || (self == Self::Leaks && frees())
+        let has_references = || !references::of_recording(&path).is_empty();
+        !snapshot_file::of_recording(&path).is_empty()
+            || (self != Self::Snapshots && has_references())
+            || (self == Self::Leaks && frees())
     }
 }
 
@@ -168,6 +203,18 @@ impl Process {
                     .hint(format_args!("choose one: {}", list(members))))
             }
         }
+    }
+
+    /// The processes of a family that are meant together: all that have what a command needs, unless one is named or
+    /// there is one only.
+    pub(crate) fn several(self, path: &Path, need: Need) -> Result<Option<Vec<Fitting>>, Failure> {
+        if self.is_named() {
+            return Ok(None);
+        }
+        let Some(family) = Family::open(path)? else { return Ok(None) };
+        let members = family.members.iter().filter(|member| need.is_met_by(path, member));
+        let fitting: Vec<Fitting> = members.map(|member| Fitting::new(path, member)).collect();
+        Ok((fitting.len() > 1).then_some(fitting))
     }
 
     /// The paths of all recordings that have what a command needs; at least one.

@@ -1,15 +1,18 @@
 //! `memtrail heap blocks`: blocks by what they are, how large, whose and how old.
 
+use std::cmp::Ordering;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{BlockRow, BlocksResponse};
+use memtrail_engine::heap::{BlockRow, BlocksResponse, OfSnapshot};
 use memtrail_engine::query::{BlockSort, HeapBlocks};
+use memtrail_heap::Bytes;
 use memtrail_text::rounded::{bytes, grouped, seconds};
 
 use super::csv;
+use super::family;
 use super::input::{Form, put};
-use super::joined::WhichRecording;
+use super::joined::{Joined, WhichRecording};
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
@@ -31,26 +34,26 @@ use crate::limit::Limit;
   memtrail heap blocks REC -- -kind:string 'retained:>1M'")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    pub(super) which: WhichRecording,
     /// Which blocks: type:page, 'size:>1k', owner:Cache.table, 'age:>10s', 'retained:>1M'
     #[arg(value_name = "CONDITION")]
     conditions: Vec<String>,
     /// Put blocks in order by this, the largest or oldest first
     #[arg(long, value_enum, default_value = "retained")]
-    sort: Sort,
+    pub(super) sort: Sort,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    limit: Limit,
+    pub(super) limit: Limit,
     /// Print a table for spreadsheets: comma-separated values, sizes in bytes
     #[arg(long, conflicts_with_all = ["json", "width"])]
-    csv: bool,
+    pub(super) csv: bool,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
 
 /// What blocks are put in order by.
 #[derive(Clone, Copy, ValueEnum)]
-enum Sort {
+pub(super) enum Sort {
     /// Bytes that would be freed without it
     Retained,
     /// Own size
@@ -60,12 +63,26 @@ enum Sort {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.which.several()? {
+        return family::blocks(args, &members);
+    }
     let joined = args.which.open_with_or_without_trace()?;
+    let answer = find(args, &joined)?;
+    if args.csv {
+        csv::print(&TITLES, answer.response.rows.iter().map(cells))?;
+        return joined.verdict();
+    }
+    put(&args.form, joined.damage(&answer), &answer, |canvas| draw(canvas, &answer.response))?;
+    joined.verdict()
+}
+
+/// The blocks that are asked for.
+pub(super) fn find(args: &Args, joined: &Joined) -> Result<OfSnapshot<BlocksResponse>, Failure> {
     let Limit(limit) = args.limit;
     let (rec, snapshot) = joined.ids();
     let filter = args.conditions.join(" ");
     let sort = args.sort.into();
-    let answer = joined.rows(
+    joined.rows(
         limit,
         |engine, offset, limit| {
             let filter = filter.clone();
@@ -80,18 +97,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             })
         },
         |blocks| (&mut blocks.rows, blocks.listed),
-    )?;
-    if args.csv {
-        csv::print(&TITLES, answer.response.rows.iter().map(cells))?;
-        return joined.verdict();
-    }
-    put(&args.form, joined.damage(&answer), &answer, |canvas| draw(canvas, &answer.response))?;
-    joined.verdict()
+    )
 }
 
-const TITLES: [&str; 7] = ["block", "kind", "size", "off-heap", "retained", "owner", "age"];
+/// The titles of [`cells`].
+pub(super) const TITLES: [&str; 7] =
+    ["block", "kind", "size", "off-heap", "retained", "owner", "age"];
 
-fn cells(row: &BlockRow) -> [String; 7] {
+/// A row of a table for spreadsheets.
+pub(super) fn cells(row: &BlockRow) -> [String; 7] {
     [
         row.block.0.to_string(),
         row.kind.clone(),
@@ -104,39 +118,70 @@ fn cells(row: &BlockRow) -> [String; 7] {
 }
 
 fn draw(canvas: &mut Canvas, blocks: &BlocksResponse) {
-    let text = format!(
-        "{} of {} blocks, {}",
-        grouped(blocks.count as u64),
-        grouped(blocks.of),
-        bytes(blocks.size.0 as f64),
-    );
-    canvas.line(&[(PLAIN, &text)]);
+    draw_sums(canvas, blocks.count, blocks.of, blocks.size);
     if blocks.rows.is_empty() {
         return;
     }
     canvas.gap();
-    let mut table = Table::new(&["retained", "size", "age", "block"], "kind, and who owns it");
+    let mut table = table();
     for row in &blocks.rows {
-        let figures = vec![
-            bytes(row.retained.0 as f64),
-            bytes(row.size.0 as f64),
-            row.age.map_or_else(String::new, seconds),
-            row.block.0.to_string(),
-        ];
-        let owner = row.owner.as_ref().map_or_else(String::new, |owner| format!("  {owner}"));
-        table.row(figures, format!("{}{owner}", row.kind));
+        table.row(figures(row), titled(row));
     }
     table.print(canvas);
-    let left_out = blocks.count.saturating_sub(blocks.rows.len()) as u64;
+    draw_rest(canvas, blocks.count, blocks.rows.len(), blocks.listed);
+    canvas.line(&[(FAINT, "all about one of them: memtrail heap block REC N")]);
+}
+
+/// How many blocks there are, of how many.
+pub(super) fn draw_sums(canvas: &mut Canvas, count: usize, of: u64, size: Bytes) {
+    let [count, of] = [grouped(count as u64), grouped(of)];
+    canvas.line(&[(PLAIN, &format!("{count} of {of} blocks, {}", bytes(size.0 as f64)))]);
+}
+
+/// A table of blocks without rows.
+pub(super) fn table() -> Table {
+    Table::new(&["retained", "size", "age", "block"], "kind, and who owns it")
+}
+
+/// A row's figures.
+pub(super) fn figures(row: &BlockRow) -> Vec<String> {
+    vec![
+        bytes(row.retained.0 as f64),
+        bytes(row.size.0 as f64),
+        row.age.map_or_else(String::new, seconds),
+        row.block.0.to_string(),
+    ]
+}
+
+/// Its name.
+pub(super) fn titled(row: &BlockRow) -> String {
+    let owner = row.owner.as_ref().map_or_else(String::new, |owner| format!("  {owner}"));
+    format!("{}{owner}", row.kind)
+}
+
+/// How many blocks are not in the table.
+pub(super) fn draw_rest(canvas: &mut Canvas, count: usize, shown: usize, listed: usize) {
+    let left_out = count.saturating_sub(shown) as u64;
     if left_out > 0 {
-        let text = if blocks.rows.len() < blocks.listed {
+        let text = if shown < listed {
             format!("… and {} more (--limit 0: all)", grouped(left_out))
         } else {
             format!("… and {} more that cannot be listed", grouped(left_out))
         };
         canvas.line(&[(FAINT, &text)]);
     }
-    canvas.line(&[(FAINT, "all about one of them: memtrail heap block REC N")]);
+}
+
+impl Sort {
+    /// The order of two rows.
+    pub(super) fn compare(self, a: &BlockRow, b: &BlockRow) -> Ordering {
+        match self {
+            Self::Retained => b.retained.cmp(&a.retained),
+            Self::Size => b.size.cmp(&a.size),
+            // Those of unknown age are the youngest.
+            Self::Age => b.age.unwrap_or(-1.0).total_cmp(&a.age.unwrap_or(-1.0)),
+        }
+    }
 }
 
 impl From<Sort> for BlockSort {

@@ -10,6 +10,7 @@ use memtrail_heap::query::{self, Change, ChangeOrder, Growth, Heap, RootsBy, Sum
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
+use super::family;
 use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
 use super::named_snapshot::VariableNames;
 use super::owners;
@@ -17,6 +18,7 @@ use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
+use crate::recording_source::{Need, Process};
 use crate::view::snapshot_file;
 
 /// Compare two snapshots of a program
@@ -31,6 +33,8 @@ pub(crate) struct DiffArgs {
     /// The later: a snapshot, or a recording, of which it is the last; without it, the last of the
     /// same recording
     after: Option<PathBuf>,
+    #[command(flatten)]
+    process: Process,
     /// Of the earlier recording the snapshot with this number, or the last with this label
     /// (Memtrail.dump)
     #[arg(long, value_name = "N|LABEL")]
@@ -62,6 +66,8 @@ pub(crate) struct GrowthArgs {
     /// A recording, or snapshots in the order they were taken
     #[arg(required = true, value_name = "REC")]
     paths: Vec<PathBuf>,
+    #[command(flatten)]
+    process: Process,
     /// Leave out so many snapshots at the start, while the program warms up
     #[arg(long, value_name = "N", default_value = "0")]
     skip: usize,
@@ -76,9 +82,9 @@ pub(crate) struct GrowthArgs {
     by: By,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
-    limit: Limit,
+    pub(super) limit: Limit,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
 
 /// By which figures roots are compared.
@@ -91,12 +97,17 @@ pub(crate) enum By {
 }
 
 pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
-    let earlier = snapshots(&args.before)?;
+    let of_before = args.process.one(&args.before, Need::Snapshots)?;
+    let of_after = match &args.after {
+        Some(after) => args.process.one(after, Need::Snapshots)?,
+        None => of_before.clone(),
+    };
+    let earlier = snapshots(&of_before)?;
     let first = match (&args.from, &args.after, earlier.first()) {
         (None, None, Some(first)) => first.clone(),
-        (from, ..) => choose(&args.before, from.as_deref())?,
+        (from, ..) => choose(&of_before, from.as_deref())?,
     };
-    let last = choose(args.after.as_ref().unwrap_or(&args.before), args.to.as_deref())?;
+    let last = choose(&of_after, args.to.as_deref())?;
     if first == last {
         let path = args.before.display();
         let message = if earlier.len() == 1 {
@@ -243,7 +254,7 @@ pub(crate) struct Difference {
     difference: query::Difference,
 }
 
-fn more(canvas: &mut Canvas, left_out: usize) {
+pub(super) fn more(canvas: &mut Canvas, left_out: usize) {
     canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out as u64)))]);
 }
 
@@ -263,23 +274,73 @@ fn figures(change: &Change) -> Vec<String> {
 }
 
 pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
+    if let [only] = args.paths.as_slice()
+        && let Some(members) = args.process.several(only, Need::Snapshots)?
+    {
+        return family::growth(args, &members);
+    }
+    let one = |path: &PathBuf| {
+        if path.is_dir() { args.process.one(path, Need::Snapshots) } else { Ok(path.clone()) }
+    };
+    let paths = args.paths.iter().map(one).collect::<Result<Vec<_>, _>>()?;
+    let files = chosen(args, &paths)?;
+    if files.len() < 2 {
+        return Err(too_few(&format!("there is {}", files.len())));
+    }
+    let Limit(limit) = args.limit;
+    let Grown { rows: growth, damage } = grown(args, &files)?;
+    put(&args.form, damage, &growth, |canvas| {
+        if let [first, .., last] = files.as_slice() {
+            let [first, last] = [first, last].map(|file| Compared::look(file));
+            canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
+        }
+        if growth.is_empty() {
+            let text = format!("nothing grew in {} snapshots", files.len());
+            canvas.line(&[(PLAIN, &text)]);
+            return;
+        }
+        let title = format!("grew in {} snapshots", files.len());
+        let mut table = Table::new(&GROWN, &title);
+        for row in growth.iter().take(limit) {
+            table.row(grown_figures(args, row), titled(row));
+            owners::add_holds(&mut table, row.holds.as_deref());
+        }
+        table.print(canvas);
+        if growth.len() > limit {
+            more(canvas, growth.len() - limit);
+        }
+    })
+}
+
+/// The error about too few snapshots.
+pub(super) fn too_few(how_many: &str) -> Failure {
+    let message = format_args!("growth needs two snapshots at least, and {how_many}");
+    Failure::new(Kind::Usage, message)
+        .hint("take more: memtrail run --snapshot every-major -- PROGRAM")
+}
+
+/// The snapshots that are asked for, of some recordings.
+pub(super) fn chosen(args: &GrowthArgs, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
-    for path in &args.paths {
+    for path in paths {
         files.append(&mut snapshots(path)?);
     }
     let place =
         |wanted: &Option<String>| wanted.as_deref().map(|w| place_in(&files, w)).transpose();
     let (from, to) = (place(&args.from)?, place(&args.to)?);
     let until = to.map_or(files.len(), |to| to + 1);
-    let files = files.get(from.unwrap_or(args.skip)..until).unwrap_or_default();
-    if files.len() < 2 {
-        return Err(Failure::new(
-            Kind::Usage,
-            format_args!("growth needs two snapshots at least, and there is {}", files.len()),
-        )
-        .hint("take more: memtrail run --snapshot every-major -- PROGRAM"));
-    }
-    let Limit(limit) = args.limit;
+    Ok(files.get(from.unwrap_or(args.skip)..until).unwrap_or_default().to_vec())
+}
+
+/// What grew.
+pub(super) struct Grown {
+    pub(super) rows: Vec<Growth>,
+    /// What is wrong with one of the snapshots.
+    pub(super) damage: Option<String>,
+}
+
+/// What grew in some snapshots.
+pub(super) fn grown(args: &GrowthArgs, files: &[PathBuf]) -> Result<Grown, Failure> {
     let mut known = None;
     let summaries =
         files.iter().map(|file| summary(file, &mut known)).collect::<Result<Vec<_>, _>>()?;
@@ -294,40 +355,27 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
     let damage = files.iter().zip(&summaries).find_map(|(file, summary)| {
         Some(format!("{} is damaged {}", file.display(), summary.damage.as_ref()?))
     });
-    put(&args.form, damage, &growth, |canvas| {
-        if let [first, .., last] = files {
-            let [first, last] = [first, last].map(|file| Compared::look(file));
-            canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
-        }
-        if growth.is_empty() {
-            let text = format!("nothing grew in {} snapshots", summaries.len());
-            canvas.line(&[(PLAIN, &text)]);
-            return;
-        }
-        let title = format!("grew in {} snapshots", summaries.len());
-        let mut table = Table::new(&["grew by", "first", "last", ""], &title);
-        for row in growth.iter().take(limit) {
-            let first = row.bytes.first().map_or(0, |size| size.0);
-            let last = row.bytes.last().map_or(0, |size| size.0);
-            let sort = match args.by {
-                _ if !row.is_root => "kind",
-                By::Owner => "owner",
-                By::Root => "root",
-            };
-            let figures = vec![
-                bytes(row.grown.0 as f64),
-                bytes(first as f64),
-                bytes(last as f64),
-                sort.into(),
-            ];
-            table.row(figures, name(row.kind.as_ref(), &row.name));
-            owners::add_holds(&mut table, row.holds.as_deref());
-        }
-        table.print(canvas);
-        if growth.len() > limit {
-            more(canvas, growth.len() - limit);
-        }
-    })
+    Ok(Grown { rows: growth, damage })
+}
+
+/// What a row of a table of growth has before the name.
+pub(super) const GROWN: [&str; 4] = ["grew by", "first", "last", ""];
+
+/// Its figures.
+pub(super) fn grown_figures(args: &GrowthArgs, row: &Growth) -> Vec<String> {
+    let first = row.bytes.first().map_or(0, |size| size.0);
+    let last = row.bytes.last().map_or(0, |size| size.0);
+    let sort = match args.by {
+        _ if !row.is_root => "kind",
+        By::Owner => "owner",
+        By::Root => "root",
+    };
+    vec![bytes(row.grown.0 as f64), bytes(first as f64), bytes(last as f64), sort.into()]
+}
+
+/// Its name.
+pub(super) fn titled(row: &Growth) -> String {
+    name(row.kind.as_ref(), &row.name)
 }
 
 /// Names global variables that grew, or adds what they hold, by the last snapshot: only if there are any it is opened.

@@ -4,10 +4,11 @@ use std::process::ExitCode;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::contents::Structure;
-use memtrail_heap::query::{self, Contained, Container};
+use memtrail_heap::query::{self, Contained, Container, Containers, Heap};
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::input::{Which, with_spinner};
+use super::family;
+use super::input::{Input, Which, with_spinner};
 use super::recognised::{Recognised, recognise};
 use super::table::{Table, outside};
 use super::variables::with_type;
@@ -24,13 +25,13 @@ use crate::limit::Limit;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    pub(super) which: Which,
     /// Containers of this sort only; may be repeated
     #[arg(long = "kind", value_enum, value_name = "KIND")]
     kinds: Vec<Sort>,
     /// Maximum number of containers; 0 for all
     #[arg(long, value_name = "N", default_value = "10")]
-    limit: Limit,
+    pub(super) limit: Limit,
 }
 
 /// A sort of container.
@@ -60,43 +61,65 @@ impl Sort {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.which.several()? {
+        return family::containers(args, &members);
+    }
     let input = args.which.open()?;
     let heap = input.typed_heap()?;
+    let found = find(args, &input, &heap)?;
+    input.answer(&heap, &args.which.form, &found, |canvas| draw(canvas, &found))
+}
+
+/// The containers that retain most.
+pub(super) fn find(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<Containers, Failure> {
     let Limit(limit) = args.limit;
     let mut of: Vec<Structure> = args.kinds.iter().map(|sort| sort.structure()).collect();
     if of.is_empty() {
         of.extend(Structure::ALL);
     }
-    let Recognised { structures, catalogue, .. } = &recognise(&input, &heap)?;
+    let Recognised { structures, catalogue, .. } = &recognise(input, heap)?;
     let found = with_spinner("measuring containers".into(), || {
-        query::containers(&heap, structures, catalogue, &of, limit)
+        query::containers(heap, structures, catalogue, &of, limit)
     });
-    let found = found.map_err(|error| input.failure(&error))?;
-    input.answer(&heap, &args.which.form, &found, |canvas| {
-        if found.rows.is_empty() {
-            canvas.line(&[(PLAIN, "no containers are recognised")]);
-            return;
-        }
-        let mut table = Table::new(&["retained", "off-heap", "entries", "wasted"], "container");
-        for row in &found.rows {
-            let figures = vec![
-                size(row.retained),
-                outside(row.retained_external),
-                row.entries.map_or_else(String::new, grouped),
-                outside(row.waste.sum()),
-            ];
-            table.row(figures, format!("{} in {}", row.r#type, row.path));
-        }
-        table.print(canvas);
-        let left_out = found.count.saturating_sub(found.rows.len() as u64);
-        if left_out > 0 {
-            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
-        }
-        for row in &found.rows {
-            canvas.gap();
-            describe(canvas, row);
-        }
-    })
+    found.map_err(|error| input.failure(&error))
+}
+
+/// What a row of a table of containers has before the name.
+pub(super) const COLUMNS: [&str; 4] = ["retained", "off-heap", "entries", "wasted"];
+
+/// Its figures.
+pub(super) fn figures(row: &Container) -> Vec<String> {
+    vec![
+        size(row.retained),
+        outside(row.retained_external),
+        row.entries.map_or_else(String::new, grouped),
+        outside(row.waste.sum()),
+    ]
+}
+
+/// Its name.
+pub(super) fn titled(row: &Container) -> String {
+    format!("{} in {}", row.r#type, row.path)
+}
+
+fn draw(canvas: &mut Canvas, found: &Containers) {
+    if found.rows.is_empty() {
+        canvas.line(&[(PLAIN, "no containers are recognised")]);
+        return;
+    }
+    let mut table = Table::new(&COLUMNS, "container");
+    for row in &found.rows {
+        table.row(figures(row), titled(row));
+    }
+    table.print(canvas);
+    let left_out = found.count.saturating_sub(found.rows.len() as u64);
+    if left_out > 0 {
+        canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+    }
+    for row in &found.rows {
+        canvas.gap();
+        describe(canvas, row);
+    }
 }
 
 fn size(size: Bytes) -> String {
@@ -104,7 +127,7 @@ fn size(size: Bytes) -> String {
 }
 
 /// A container in sentences.
-fn describe(canvas: &mut Canvas, row: &Container) {
+pub(super) fn describe(canvas: &mut Canvas, row: &Container) {
     let place = if row.path.is_empty() { String::new() } else { format!(" in {}", row.path) };
     let title = format!("{}{place} (--block {})", row.r#type, row.block.0);
     canvas.paragraph(STRONG, 2, &title);

@@ -2,18 +2,21 @@
 
 use std::process::ExitCode;
 
+use memtrail_heap::Bytes;
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, Heap, Histogram, KindRow, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::allocated;
+use super::family;
 use super::input::{Input, Which, with_spinner};
-use super::owners;
+use super::owners::{self, Wanted};
 use super::table::{Table, outside, unknown_dead};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::recording_source::Fitting;
 
 /// Count blocks by type, kind or owner
 ///
@@ -26,23 +29,27 @@ use crate::limit::Limit;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    pub(super) which: Which,
     /// What to count by: types where they are known, kinds alone, or owners
     #[arg(long, value_enum, default_value = "type")]
-    by: By,
+    pub(super) by: By,
     /// Only blocks that the root with this name owns, or those with this in their names
     #[arg(long, value_name = "NAME")]
-    owner: Option<String>,
+    pub(super) owner: Option<String>,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
-    limit: Limit,
+    pub(super) limit: Limit,
 }
 
 /// Parts of a row that are shown.
 const MAX_PARTS: usize = 3;
 
+/// What is said of what rows retain.
+pub(super) const MORE_RETAINED: &str = "retained: what the blocks of a row retain one by one, without what several \
+    of them retain jointly, which `heap retained --kind` counts; –: not computed";
+
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum By {
+pub(super) enum By {
     Type,
     Kind,
     Owner,
@@ -55,6 +62,9 @@ struct Owners {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.which.several()? {
+        return of_family(args, &members);
+    }
     let input = args.which.open()?;
     let heap = match args.by {
         By::Type => input.typed_heap()?,
@@ -63,21 +73,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.by == By::Owner {
         return by_owner(args, &input, &heap);
     }
-    let owners = args.owner.as_deref().map(|name| owners::called(&heap, name)).transpose()?;
-    let histogram = with_spinner("counting blocks".into(), || match &owners {
-        Some(owners) => query::owned_histogram(&heap, owners),
-        None => query::histogram(&heap),
-    });
-    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
-    if args.by == By::Type {
-        allocated::name(&mut histogram, &input, &heap, owners.as_deref())?;
-    }
+    let histogram = count(args, &input, &heap)?;
     input.answer(&heap, &args.which.form, &histogram, |canvas| {
         let Limit(limit) = args.limit;
         let heading = if args.by == By::Type { "type or kind" } else { "kind" };
         let mut table = Table::new(&COLUMNS, heading);
         for row in histogram.rows.iter().take(limit) {
-            add(&mut table, row);
+            add(&mut table, row, None);
         }
         let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
         if let Some(owner) = &args.owner {
@@ -91,11 +93,32 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             table.faint(dead, "dead, not yet freed");
         }
         table.print(canvas);
-        let text = "retained: what the blocks of a row retain one by one, without what several of them \
-                    retain jointly, which `heap retained --kind` counts; –: not computed";
-        canvas.paragraph(FAINT, 2, text);
+        canvas.paragraph(FAINT, 2, MORE_RETAINED);
         more(canvas, histogram.rows.len(), limit);
     })
+}
+
+fn of_family(args: &Args, members: &[Fitting]) -> Result<ExitCode, Failure> {
+    if args.by != By::Owner {
+        return family::histogram(args, members);
+    }
+    let (Limit(limit), name) = (args.limit, args.owner.as_deref());
+    let wanted = Wanted { name, kind: None, min: Bytes(0), limit };
+    family::blocks_by_owner(&args.which, members, &wanted)
+}
+
+/// Counts blocks by type or kind.
+pub(super) fn count(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<Histogram, Failure> {
+    let owners = args.owner.as_deref().map(|name| owners::called(heap, name)).transpose()?;
+    let histogram = with_spinner("counting blocks".into(), || match &owners {
+        Some(owners) => query::owned_histogram(heap, owners),
+        None => query::histogram(heap),
+    });
+    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
+    if args.by == By::Type {
+        allocated::name(&mut histogram, input, heap, owners.as_deref())?;
+    }
+    Ok(histogram)
 }
 
 /// What some owners have, by type or kind, with what allocated blocks without a type.
@@ -113,14 +136,15 @@ pub(super) fn of_owners(
 /// What a row of a table of kinds has before the name.
 pub(super) const COLUMNS: [&str; 4] = ["blocks", "size", "off-heap", "retained"];
 
-/// Adds a kind to a table, with what allocated its blocks.
-pub(super) fn add(table: &mut Table, row: &KindRow) {
-    let figures = vec![
+/// Adds a kind to a table, of a family with the number of its processes, and with what allocated its blocks.
+pub(super) fn add(table: &mut Table, row: &KindRow, processes: Option<usize>) {
+    let mut figures = vec![
         grouped(row.blocks),
         bytes(row.bytes.0 as f64),
         outside(row.external),
         row.retained.map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
     ];
+    figures.extend(processes.map(|processes| grouped(processes as u64)));
     table.row(figures, format!("{}{}", row.kind, sharing(row.shared_by)));
     for part in row.allocated.iter().take(MAX_PARTS) {
         let figures = vec![grouped(part.blocks), bytes(part.bytes.0 as f64)];
@@ -162,7 +186,7 @@ fn by_owner(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<ExitCode, Fai
     })
 }
 
-fn more(canvas: &mut Canvas, rows: usize, limit: usize) {
+pub(super) fn more(canvas: &mut Canvas, rows: usize, limit: usize) {
     if rows > limit {
         let more = grouped((rows - limit) as u64);
         canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);

@@ -29,8 +29,8 @@ struct Answer<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(recordings) = args.which.several()? {
-        return family::info(&args.which, &recordings);
+    if let Some(members) = args.which.several()? {
+        return family::info(&args.which, &members);
     }
     let input = args.which.open()?;
     let heap = input.heap()?;

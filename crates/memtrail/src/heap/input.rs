@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::outcome;
-use crate::recording_source::{Need, Process};
+use crate::recording_source::{Fitting, Need, Process};
 use crate::view::snapshot_file::{self, BLOCK_TYPES, keep};
 
 use super::named;
@@ -140,10 +140,9 @@ impl Which {
         self.open_of(&path)
     }
 
-    /// The recordings of a family that are meant together: all with snapshots, unless a process is named.
-    pub(super) fn several(&self) -> Result<Option<Vec<PathBuf>>, Failure> {
-        let all = self.process.all(&self.path, Need::Snapshots)?;
-        Ok((all.len() > 1 && !self.process.is_named()).then_some(all))
+    /// The processes of a family that are meant together: all with snapshots, unless one is named.
+    pub(super) fn several(&self) -> Result<Option<Vec<Fitting>>, Failure> {
+        self.process.several(&self.path, Need::Snapshots)
     }
 
     /// The snapshot of one of them.

@@ -16,7 +16,7 @@ use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
-use crate::recording_source::{Need, Process};
+use crate::recording_source::{Fitting, Need, Process};
 use crate::references;
 use crate::view::snapshot_file;
 
@@ -48,13 +48,22 @@ pub(crate) struct Joined {
 
 impl WhichRecording {
     pub(super) fn open(&self) -> Result<Joined, Failure> {
-        let path = self.process.one(&self.path, Need::Snapshots)?;
-        Joined::open(Recording::open(&path)?, self.snapshot.as_deref())
+        self.open_of(&self.process.one(&self.path, Need::Snapshots)?)
+    }
+
+    /// The processes of a family that are meant together: all with snapshots, unless one is named.
+    pub(super) fn several(&self) -> Result<Option<Vec<Fitting>>, Failure> {
+        self.process.several(&self.path, Need::Snapshots)
+    }
+
+    /// The snapshot of one of them.
+    pub(super) fn open_of(&self, path: &Path) -> Result<Joined, Failure> {
+        Joined::open(Recording::open(path)?, self.snapshot.as_deref())
     }
 
     /// The recording that is meant, if it has references and no snapshots of OCaml's heap: that of a native program.
     pub(crate) fn with_references_alone(&self) -> Result<Option<PathBuf>, Failure> {
-        let path = self.process.one(&self.path, Need::Snapshots)?;
+        let path = self.process.one(&self.path, Need::Retainers)?;
         let has_references = !references::of_recording(&path).is_empty();
         let has_heap = !snapshot_file::of_recording(&path).is_empty();
         Ok((has_references && !has_heap).then_some(path))
@@ -92,7 +101,7 @@ impl WhichRecording {
 
     /// One of [`all`](Self::all), with earlier snapshots.
     pub(crate) fn open_one(&self, path: &Path) -> Result<Joined, Failure> {
-        let joined = Joined::open(Recording::open(path)?, self.snapshot.as_deref())?;
+        let joined = self.open_of(path)?;
         joined.add_earlier();
         Ok(joined)
     }

@@ -55,8 +55,8 @@ struct Owners {
 }
 
 pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
-    if let Some(recordings) = which.several()? {
-        return family::roots(which, &recordings, wanted);
+    if let Some(members) = which.several()? {
+        return family::roots(which, &members, wanted);
     }
     let input = which.open()?;
     let heap = if wanted.name.is_some() { input.typed_heap()? } else { input.heap()? };
@@ -246,7 +246,7 @@ fn owned(canvas: &mut Canvas, contents: &Histogram) {
     canvas.gap();
     let mut table = Table::new(&histogram::COLUMNS, "what it owns, by type or kind");
     for row in contents.rows.iter().take(MAX_KINDS) {
-        histogram::add(&mut table, row);
+        histogram::add(&mut table, row, None);
     }
     table.print(canvas);
     if contents.rows.len() > MAX_KINDS {

@@ -9,8 +9,9 @@ use memtrail_profile::Caveats;
 use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
 use serde::Serialize;
 
+use super::family;
 use super::input::{Form, put};
-use super::joined::WhichRecording;
+use super::joined::{Joined, WhichRecording};
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
 use crate::error::Failure;
@@ -24,18 +25,18 @@ use crate::limit::Limit;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    pub(super) which: WhichRecording,
     /// A row for each what
     #[arg(long, value_enum, default_value = "site")]
     by: By,
     /// Put rows in order by this, largest first
     #[arg(long, value_enum, default_value = "alive")]
-    sort: Sort,
+    pub(super) sort: Sort,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    limit: Limit,
+    pub(super) limit: Limit,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
 
 /// What rows stand for.
@@ -49,7 +50,7 @@ pub(crate) enum By {
 
 /// What rows are put in order by.
 #[derive(Clone, Copy, ValueEnum)]
-enum Sort {
+pub(super) enum Sort {
     /// Bytes that are alive, an estimate
     Alive,
     /// What the sampled blocks retain
@@ -66,17 +67,12 @@ struct Sites<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.which.several()? {
+        return family::sites(args, &members);
+    }
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
-    let (rec, snapshot) = joined.ids();
-    let (by, order) = (args.by.into(), args.sort.into());
-    let samples = joined.rows(
-        limit,
-        |engine, offset, limit| {
-            engine.heap_samples(&HeapSamples { rec, snapshot, by, order, offset, limit })
-        },
-        |samples| (&mut samples.rows, samples.count),
-    )?;
+    let samples = find(args, &joined, limit)?;
     let caveats = joined.caveats();
     let mark = caveats.mark();
     let answer = Sites { samples: &samples, caveats: &caveats };
@@ -111,6 +107,23 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
     })?;
     joined.verdict()
+}
+
+/// The first of the sites.
+pub(super) fn find(
+    args: &Args,
+    joined: &Joined,
+    limit: usize,
+) -> Result<OfSnapshot<SamplesResponse>, Failure> {
+    let (rec, snapshot) = joined.ids();
+    let (by, order) = (args.by.into(), args.sort.into());
+    joined.rows(
+        limit,
+        |engine, offset, limit| {
+            engine.heap_samples(&HeapSamples { rec, snapshot, by, order, offset, limit })
+        },
+        |samples| (&mut samples.rows, samples.count),
+    )
 }
 
 /// How many sampled blocks were found in the snapshot, and why others were not.

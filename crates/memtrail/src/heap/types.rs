@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::Bytes;
+use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use memtrail_typeflow::Coverage;
 
+use super::family;
 use super::input::Which;
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
@@ -27,16 +28,41 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.which.several()? {
+        return family::types(&args.which, &members, args.limit);
+    }
     let input = args.which.open()?;
     let heap = input.heap()?;
-    let coverage = input.coverage(&heap)?.ok_or_else(|| {
-        Failure::new(Kind::Input, "nothing is known of the types of this recording's program")
-            .hint("find them with `memtrail types REC`")
-    })?;
-    input.answer(&heap, &args.which.form, &coverage, |canvas| draw(canvas, &coverage, args.limit))
+    let coverage = input.coverage(&heap)?.ok_or_else(nothing_known)?;
+    input.answer(&heap, &args.which.form, &coverage, |canvas| {
+        draw(canvas, &coverage, args.limit, BlockNumbers::Shown);
+    })
 }
 
-fn draw(canvas: &mut Canvas, coverage: &Coverage, Limit(limit): Limit) {
+/// The error about recordings without types.
+pub(super) fn nothing_known() -> Failure {
+    Failure::new(Kind::Input, "nothing is known of the types of this recording's program")
+        .hint("find them with `memtrail types REC`")
+}
+
+/// Whether numbers of blocks are shown: those of several processes mean nothing without the process.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum BlockNumbers {
+    Shown,
+    LeftOut,
+}
+
+/// Draws how far types reach.
+pub(super) fn draw(
+    canvas: &mut Canvas,
+    coverage: &Coverage,
+    Limit(limit): Limit,
+    numbers: BlockNumbers,
+) {
+    let number = |block: BlockIndex| match numbers {
+        BlockNumbers::Shown => block.0.to_string(),
+        BlockNumbers::LeftOut => String::new(),
+    };
     let text = format!(
         "{} of {} reachable have a type",
         percent(coverage.share()),
@@ -70,7 +96,7 @@ fn draw(canvas: &mut Canvas, coverage: &Coverage, Limit(limit): Limit) {
         canvas.gap();
         let mut table = Table::new(&["pointers", "block"], "two types");
         for found in coverage.differences.iter().take(limit) {
-            let figures = vec![grouped(found.count), found.block.0.to_string()];
+            let figures = vec![grouped(found.count), number(found.block)];
             table.row(figures, format!("{}, also {}", found.r#type, found.other));
         }
         table.print(canvas);
@@ -85,7 +111,7 @@ fn draw(canvas: &mut Canvas, coverage: &Coverage, Limit(limit): Limit) {
             grouped(rejected.count),
             rejected.tag.to_string(),
             grouped(rejected.fields),
-            rejected.block.0.to_string(),
+            number(rejected.block),
         ];
         table.row(figures, rejected.r#type.as_str());
     }

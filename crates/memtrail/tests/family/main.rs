@@ -3,6 +3,7 @@
 
 mod damaged;
 mod forks;
+mod heaps;
 mod history;
 mod started;
 
