@@ -10,6 +10,7 @@ import { containersView } from "./heap/Containers.tsx";
 import { kindsView } from "./heap/Kinds.tsx";
 import { whoView } from "./heap/join/Who.tsx";
 import { whyView } from "./heap/join/Why.tsx";
+import { familyLeaksView } from "./heap/leaks/FamilyLeaks.tsx";
 import { leaksView, siteLeaksView } from "./heap/leaks/Leaks.tsx";
 import { pathsView } from "./heap/paths/Paths.tsx";
 import { rootsView } from "./heap/roots/Roots.tsx";
@@ -29,6 +30,7 @@ export const views: readonly View[] = [
   lifetimesView,
   compareView,
   siteLeaksView,
+  familyLeaksView,
   infoView,
   leaksView,
   rootsView,

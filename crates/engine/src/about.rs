@@ -80,6 +80,8 @@ pub(crate) struct RecordingInfo {
     damage: Vec<String>,
     /// Set when the trace holds only a part of the recorded blocks.
     subsampled: Option<Subsampled>,
+    /// Of all processes of a family together: the numbers of the recordings of each alone.
+    members: Vec<u32>,
     /// Number of heap snapshots.
     snapshots: usize,
     /// Whether there is an allocation trace; a snapshot may be there without one.
@@ -150,6 +152,7 @@ pub(crate) fn recording(recording: &Recording) -> Result<RecordingInfo, ApiError
         caveats: recording.caveats(),
         damage: damage(profile),
         subsampled: description.subsampled,
+        members: description.members.clone(),
         snapshots: recording.snapshots.len(),
         trace: !description.no_trace,
         impossible: description.impossible,

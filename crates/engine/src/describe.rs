@@ -64,6 +64,9 @@ pub struct Description {
     /// At which rate blocks were sampled; absent if that never changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rates: Option<RateList>,
+    /// Of all processes of a family together: the numbers of the recordings of each alone.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<u32>,
     /// What was measured of the process besides its allocations.
     #[serde(skip_serializing_if = "ProcessResponse::is_empty")]
     pub process: ProcessResponse,

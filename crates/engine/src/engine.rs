@@ -26,11 +26,12 @@ use crate::heap::{
     BlockResponse, BlocksResponse, ChildrenResponse, OfSnapshot, Outcome, OwnerChanges,
     SamplesResponse, SnapshotsResponse, SurvivorsResponse, WhoResponse, WhyResponse,
 };
-use crate::leaks::{self, LeaksResponse};
+use crate::leaks::family::Member;
+use crate::leaks::{self, FamilyLeaksResponse, LeaksResponse};
 use crate::live_sites::{self, LiveSites, LiveSitesQuery};
 use crate::query::{
-    Compare, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples, HeapSurvivors, HeapWho,
-    HeapWhy, ProfileQuery, Query,
+    Compare, FamilyLeaks, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples,
+    HeapSurvivors, HeapWho, HeapWhy, ProfileQuery, Query,
 };
 use crate::recording::Recording;
 use crate::references::{self, ReferrersResponse};
@@ -70,6 +71,8 @@ pub struct Engine {
     setting: Setting,
     recordings: RwLock<Vec<Arc<RwLock<Recording>>>>,
     source_files: OnceLock<Arc<dyn SourceFiles>>,
+    /// Leak suspects that were found in a process of a family, by its recording and snapshot.
+    of_members: Mutex<HashMap<(u32, u64), LeaksResponse>>,
     /// Rung when there may be something to analyse; how often.
     changed: (Mutex<u64>, Condvar),
 }
@@ -232,6 +235,14 @@ impl Engine {
     pub fn describe(&self, id: RecordingId, description: Description) {
         if let Ok(recording) = self.get(id.0) {
             write(&recording).describe(description);
+        }
+    }
+
+    /// Says that a recording is of all processes of a family together, of which each has one of these.
+    pub fn set_members(&self, id: RecordingId, members: &[RecordingId]) {
+        if let Ok(recording) = self.get(id.0) {
+            let members = members.iter().map(|member| member.0).collect();
+            write(&recording).description.members = members;
         }
     }
 
@@ -430,6 +441,70 @@ impl Engine {
         })
     }
 
+    /// Which owners and call sites grow in any process of a family.
+    ///
+    /// # Errors
+    /// If the recording is not of several processes together.
+    pub fn family_leaks(
+        &self,
+        query: &FamilyLeaks,
+    ) -> Result<Outcome<FamilyLeaksResponse>, ApiError> {
+        let members = self.look(query.rec, |recording| recording.description.members.clone())?;
+        if members.is_empty() {
+            return Err(ApiError::bad("the recording is of one process alone"));
+        }
+        let mut found = Vec::new();
+        for rec in members {
+            let leaks = match self.leaks_of_member(rec) {
+                Ok(None) => continue,
+                Ok(Some(Outcome::Ready(OfSnapshot { response, .. }))) => Ok(response),
+                Ok(Some(Outcome::Analysing(number))) => {
+                    self.notify();
+                    return Ok(Outcome::Analysing(number));
+                }
+                // The others are shown all the same.
+                Err(error) => Err(error.to_string()),
+            };
+            let name = self.look(rec, |recording| recording.description.name.clone())?;
+            found.push(Member { rec, name, leaks });
+        }
+        Ok(Outcome::ready(leaks::family::together(found, query.limit)))
+    }
+
+    /// What leaks in a process; nothing if there is nothing to look at.
+    fn leaks_of_member(&self, rec: u32) -> Result<Option<Outcome<LeaksResponse>>, ApiError> {
+        let snapshots = self.snapshots(rec)?;
+        let of_sites = self.site_leaks(RecordingId(rec), usize::MAX)?;
+        let Some(number) = snapshots.last() else {
+            return match of_sites {
+                _ if snapshots.len() > 0 => {
+                    Err(ApiError::bad("its heap snapshots are not in this file"))
+                }
+                leaks => Ok(leaks.map(Outcome::ready)),
+            };
+        };
+        let known = || self.of_members.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = known().get(&(rec, number)).cloned();
+        let of_owners = if let Some(found) = found {
+            found
+        } else {
+            if let Some(missing) = snapshots.want_summaries() {
+                return Ok(Some(Outcome::Analysing(missing)));
+            }
+            let query = HeapLeaks { rec, snapshot: Some(number), limit: usize::MAX };
+            let OfSnapshot { response, .. } = match answer::leaks(self, &query)? {
+                Outcome::Ready(ready) => ready,
+                analysing @ Outcome::Analysing(_) => return Ok(Some(analysing)),
+            };
+            known().insert((rec, number), response.clone());
+            // Families have many.
+            snapshots.close(number);
+            response
+        };
+        let leaks = leaks::with_sites(of_owners, of_sites, usize::MAX);
+        Ok(Some(Outcome::ready(leaks)))
+    }
+
     /// What refers to the blocks that a function of a native program allocated; `limit` paths at most.
     ///
     /// # Errors
@@ -621,6 +696,7 @@ impl Engine {
                 let none = || ApiError::bad("the program's memory is freed by a garbage collector");
                 leaks.map(ResponseBody::new).ok_or_else(none)
             }
+            ProfileQuery::FamilyLeaks(query) => Ok(self.family_leaks(query)?.into()),
         }
     }
 

@@ -55,6 +55,7 @@ impl Declarations {
         self.respond::<export::ExportResponse>("export");
         self.respond::<source::SourceTextResponse>("sourcetext");
         self.respond::<leaks::LeaksResponse>("siteleaks");
+        self.respond::<leaks::FamilyLeaksResponse>("familyleaks");
         self.add::<api_error::ErrorResponse<'static>>();
         self.add_heap_responses();
         self.add::<response_body::ColumnPlace>();

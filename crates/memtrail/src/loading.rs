@@ -147,6 +147,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         can_snapshot: known.snapshots.is_some() && !known.runtime.is_native(),
         threads: threads::list(recording),
         rates: rates::list(recording),
+        members: Vec::new(),
         library_units: variables::library_units(&recording.path),
         process: process::measured(recording),
     }

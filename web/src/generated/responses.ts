@@ -602,6 +602,14 @@ export type ExportResponse = {
   least_bytes: number,
 };
 
+/** What leaks in any process of a family. */
+export type FamilyLeaksResponse = {
+  /** Of all processes, what grows fastest first. */
+  suspects: Array<ProcessSuspect>,
+  /** What was found in each process in which leaks can be looked for. */
+  processes: Array<ProcessLeaks>,
+};
+
 /**
  * A flame graph. Columns of what the focus calls: `down_parent`, `down_entity`, `down_bytes`,
  * `down_blocks`, `down_lifetime`, `down_more`; of what calls it the same with `up_`.
@@ -1191,12 +1199,84 @@ export type PresetsResponse = {
   presets: Array<PresetFilter>,
 };
 
+/** What was found in a process. */
+export type ProcessLeaks = {
+  /** Number of its recording. */
+  rec: number,
+  /** What that is called. */
+  process: string,
+  /** What was looked at, or why nothing was, in one line. */
+  description: string,
+  /** All that is alive. */
+  alive: Bytes,
+  /** How many suspects there are. */
+  suspects: number,
+  /** Whether too few blocks were sampled to judge much of it. */
+  is_unjudged: boolean,
+  /** Of native programs whose references were looked for: the blocks to which none leads. */
+  unreachable?: UnreachableResponse,
+};
+
 /** What was measured of the process; what was not is absent. */
 export type ProcessResponse = {
   /** What its resident memory was used for. */
   memory: ResidentMemory | null,
   /** What its garbage collector did. */
   collections: Collections | null,
+};
+
+/** A suspect, and whose it is. */
+export type ProcessSuspect = {
+  /** Number of the process's recording. */
+  rec: number,
+  /** What that is called. */
+  process: string,
+  /** What sort of leak it looks like: `growing container`. */
+  rule: string,
+  /** How much, and how fast it grows. */
+  heading: string,
+  /** What it is, where it was allocated, what owns it. */
+  descriptions: Array<string>,
+  /** What is measured for these. */
+  evidence: string,
+  /** The function that allocated most of it, as `memtrail why` takes it. */
+  next: string | null,
+  /** The owner's name. */
+  owner: string,
+  /** The kind of root. */
+  kind: string,
+  /** The variable's type, if it is one and that is known. */
+  type: string | null,
+  /** Where the variable is defined: `cache.ml:12`. */
+  position: string | null,
+  /** What queries call it. */
+  node: string,
+  /** What is attributed to it. */
+  owned: Bytes,
+  /** Bytes outside the heap that go with that. */
+  owned_external: Bytes,
+  /** Of all that is alive. */
+  share: number,
+  /** How it grows. */
+  growth: GrowthRate,
+  /** Entries of the container that retains most of it. */
+  entries: number | null,
+  /** The kind of what is in the container, or of most blocks. */
+  values: string | null,
+  /** What allocated most of these, if they have no type and that is known. */
+  values_allocated: AllocatedBy | null,
+  /** The nearest call of the program's own to the allocation of most of it, and its callers. */
+  allocated: Array<Place>,
+  /** The program's own closures that are nearest to it, if a library allocated it from its event loop. */
+  closure: NearestClosure | null,
+  /** What part of it was allocated there. */
+  allocated_share: number,
+  /** Where entries are added to the container, if that is known. */
+  added: Place | null,
+  /** Sampled blocks that were allocated there before the last tenth of the time and are alive. */
+  alive: number,
+  /** Those that were freed. */
+  freed: number,
 };
 
 /** What has come to a recording. */
@@ -1271,6 +1351,8 @@ export type RecordingInfo = {
   damage: Array<string>,
   /** Set when the trace holds only a part of the recorded blocks. */
   subsampled: Subsampled | null,
+  /** Of all processes of a family together: the numbers of the recordings of each alone. */
+  members: Array<number>,
   /** Number of heap snapshots. */
   snapshots: number,
   /** Whether there is an allocation trace; a snapshot may be there without one. */
@@ -1956,6 +2038,7 @@ export type Responses = {
   density: DensityResponse,
   evolution: EvolutionResponse,
   export: ExportResponse,
+  familyleaks: FamilyLeaksResponse,
   flame: FlameResponse,
   heapblock: BlockResponse,
   heapblocks: BlocksResponse,

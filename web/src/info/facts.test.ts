@@ -30,6 +30,7 @@ const run: RecordingInfo = {
   caveats: {},
   damage: ["offset 12: cut short"],
   subsampled: { kept: 1000, of: 4000 },
+  members: [],
   snapshots: 0,
   trace: true,
   impossible: false,

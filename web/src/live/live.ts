@@ -5,7 +5,7 @@ import { EngineError } from "../engine/slab.ts";
 import { notify } from "../widgets/notice.ts";
 import { heapRevision } from "../heap/state.ts";
 import type { AboutResponse } from "../generated/responses.ts";
-import { about, hasOnlySiteLeaks } from "../state/about.ts";
+import { about, hasFamilyLeaks, hasOnlySiteLeaks } from "../state/about.ts";
 import { beginWith, page, undecided } from "../state/page.ts";
 import { FIRST_STATE } from "../state/url.ts";
 
@@ -24,6 +24,7 @@ export const lost = signal<ReadonlyMap<number, string>>(new Map());
 async function decideFirstView({ recordings }: AboutResponse): Promise<void> {
   const first = recordings[page.value.rec];
   if (first && first.state !== "growing" && hasOnlySiteLeaks(first)) return beginWith("siteleaks");
+  if (first && first.state !== "growing" && hasFamilyLeaks(first, recordings)) return beginWith("familyleaks");
   if (!first?.trace || first.snapshots === 0) return beginWith(FIRST_STATE.view);
   const { snapshots } = await queryOnce({ query: "snapshots", rec: page.value.rec });
   // A file may have left all of them out.

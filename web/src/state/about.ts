@@ -15,5 +15,12 @@ export const recording = computed<RecordingInfo | null>(() => {
 export const hasOnlySiteLeaks = ({ is_native, snapshots, trace }: RecordingInfo): boolean =>
   is_native && snapshots === 0 && trace;
 
+/** Whether leak suspects are looked for in any process of a family, of which this is the recording of all. */
+export const hasFamilyLeaks = ({ members }: RecordingInfo, all: readonly RecordingInfo[]): boolean =>
+  members.some((member) => {
+    const run = all[member];
+    return run !== undefined && (run.snapshots > 0 || hasSiteLeaks(run));
+  });
+
 /** Whether call sites are among the leak suspects: calls of `malloc` of an OCaml program are, too. */
 export const hasSiteLeaks = (run: RecordingInfo): boolean => hasOnlySiteLeaks(run) || run.has_malloc;

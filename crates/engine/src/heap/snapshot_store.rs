@@ -173,6 +173,31 @@ impl SnapshotStore {
         known.collect()
     }
 
+    /// The number of the last that can be opened.
+    pub(crate) fn last(&self) -> Option<u64> {
+        let state = self.lock();
+        let last = state.entries.iter().rfind(|entry| entry.file.is_some());
+        last.map(|entry| entry.facts.number)
+    }
+
+    /// The first of those whose summary is to come, after all were wanted.
+    pub(crate) fn want_summaries(&self) -> Option<u64> {
+        let mut state = self.lock();
+        state.all = true;
+        state.read_summaries();
+        let missing = state.entries.iter().find(|entry| entry.lacks_summary());
+        missing.map(|entry| entry.facts.number)
+    }
+
+    /// Closes one that was looked at and is not likely to be looked at again.
+    pub(crate) fn close(&self, number: u64) {
+        let mut state = self.lock();
+        let mut entries = state.entries.iter_mut();
+        if let Some(entry) = entries.find(|entry| entry.facts.number == number) {
+            entry.open = None;
+        }
+    }
+
     /// That the summaries of all are wanted.
     pub(crate) fn want_all(&self) {
         self.lock().all = true;

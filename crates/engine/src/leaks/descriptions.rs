@@ -15,7 +15,7 @@ use crate::names::shown;
 use crate::recording::Recording;
 
 /// If a smaller part of the heap cannot be judged, that is not worth a sentence.
-pub const MIN_UNJUDGED: f64 = 0.1;
+const MIN_UNJUDGED: f64 = 0.1;
 /// From this part on, the rest is not worth a word.
 pub(super) const NEARLY_ALL: f64 = 0.95;
 /// In recordings that are shorter, rates are by the second.
@@ -333,7 +333,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             let least = percent(super::growth::MIN_SHARE);
             summary.push(format!("none of them grows steadily by {least} of the heap or more"));
             let share = response.unjudged.share_of(response.alive);
-            if share >= MIN_UNJUDGED {
+            if is_unjudged(response) {
                 summary.push(format!(
                     "{} of the heap cannot be judged, as too few of its blocks were sampled: a higher --rate samples more, \
                      and five snapshots are enough without, or three for what grows evenly",
@@ -345,6 +345,25 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         summary.extend(covers_little(response));
     }
     summary
+}
+
+/// What was looked at in one process of several, in one line.
+pub fn of_process(response: &LeaksResponse) -> String {
+    let LeaksResponse { owners, alive, snapshots, .. } = response;
+    let number = |number: usize, one: &str| {
+        format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
+    };
+    let judged = if *snapshots == 0 { "call site" } else { "owner" };
+    let share = percent(response.unjudged.share_of(*alive));
+    let unjudged = is_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
+    let unjudged = unjudged.unwrap_or_default();
+    let (owners, snapshots) = (number(*owners, judged), number(*snapshots, "snapshot"));
+    format!("{} alive, {owners}, {snapshots}{unjudged}", bytes(alive.0 as f64))
+}
+
+/// Whether it is worth a sentence how much cannot be judged.
+pub fn is_unjudged(response: &LeaksResponse) -> bool {
+    response.unjudged.share_of(response.alive) >= MIN_UNJUDGED
 }
 
 /// The same of call sites, in a recording without snapshots.
@@ -371,7 +390,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
         let least = percent(super::growth::MIN_SHARE);
         summary.push(format!("none of them grows steadily by {least} of that or more"));
         let share = response.unjudged.share_of(response.alive);
-        if share >= MIN_UNJUDGED {
+        if is_unjudged(response) {
             summary.push(format!(
                 "{} of it cannot be judged, as too few blocks were sampled: a higher --rate samples more",
                 percent(share)

@@ -8,6 +8,8 @@
 //! | describe the kind of leak | [`rules`] |
 //! | say it | [`descriptions`] |
 //!
+//! Those of several processes are ranked together in [`family`].
+//!
 //! In recordings without snapshots of programs that free their memory themselves, call sites are judged instead: [`sites`].
 //!
 //! What grows by less than a thirtieth of what is alive is no suspect, nor what is too small. The responses have all
@@ -18,6 +20,7 @@ mod closures;
 mod contents;
 mod descriptions;
 mod evidence;
+pub(crate) mod family;
 mod growth;
 mod own_code;
 mod owned;
@@ -37,7 +40,8 @@ use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, Summary};
 
-pub use descriptions::MIN_UNJUDGED;
+pub use descriptions::{is_unjudged, of_process};
+pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
 pub use growth::GrowthRate;
 pub use response::{
     BlocksEstimate, ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect,

@@ -44,6 +44,8 @@ queries! {
         SourceText,
         /// Which call sites of a program that frees its memory itself allocate ever more than is freed.
         SiteLeaks,
+        /// What grows in any process of a family.
+        FamilyLeaks,
     }
 }
 
@@ -275,6 +277,14 @@ parameters! {
         limit: usize,
     }
 
+    /// What grows in any process of a family.
+    FamilyLeaks {
+        /// Number of the recording of all together, from 0.
+        rec: u32,
+        /// Suspects at most.
+        limit: usize,
+    }
+
     /// One side of a comparison.
     Side {
         /// Number of the recording, from 0.
@@ -297,6 +307,7 @@ defaults! {
     }
     Names { rec: 0, entities: vec![], }
     SiteLeaks { rec: 0, limit: 10, }
+    FamilyLeaks { rec: 0, limit: 10, }
     Table {
         rec: 0, filter: vec![], by: By::Function, sort: Sort::Total, descending: true,
         find: String::new(), offset: 0, limit: 100, baseline: None,

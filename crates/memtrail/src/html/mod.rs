@@ -9,6 +9,7 @@ mod snapshots;
 mod source_files;
 
 use std::io::Write as _;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -102,14 +103,21 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let privacy = Privacy { contents: args.contents, redact: args.redact };
     let names = if args.redact { ProcessNames::Numbers } else { ProcessNames::Labels };
     let (mut recordings, mut files) = (Vec::new(), Vec::new());
+    // Of each family, where all processes together are, and where each alone.
+    let mut families: Vec<Range<usize>> = Vec::new();
     for path in &args.recordings {
         let (shown, held) = args.process.open_named(path, names)?.shown()?;
+        families.push(recordings.len()..recordings.len() + shown.len());
         recordings.extend(shown);
         files.push(held);
     }
     let folders = args.source.open()?;
     let sources = source_files::pack(&recordings, folders.as_ref(), args.max_size.0)?;
-    let packed = fit::pack(&recordings, args.max_size.0, page::bare(&sources), privacy)?;
+    let mut packed = fit::pack(&recordings, args.max_size.0, page::bare(&sources), privacy)?;
+    for family in families {
+        let members = (family.start as u32 + 1..family.end as u32).collect();
+        packed[family.start].description.members = members;
+    }
     let path = args.output.clone().unwrap_or_else(|| {
         if privacy.redact { "redacted.html".into() } else { default_name(&args.recordings[0]) }
     });

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_engine::leaks::{LeaksResponse, MIN_UNJUDGED, Suspect};
+use memtrail_engine::leaks::{self, LeaksResponse, Suspect};
 use memtrail_recording::Recording;
-use memtrail_text::rounded::{bytes, grouped, percent};
+use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
 use super::look::{Found, look};
@@ -51,7 +51,8 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
     let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
     let mut untyped = 0;
     for path in recordings {
-        let Found { mut leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
+        let Found { leaks: mut found_here, partial, caveats, lacks_names, verdict } =
+            look(args, path)?;
         damage.extend(partial.clone());
         untyped += u64::from(lacks_names);
         for note in caveats.notes() {
@@ -63,7 +64,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             code = failure.report();
         }
         let recording = path.display().to_string();
-        let suspects = std::mem::take(&mut leaks.suspects).into_iter();
+        let suspects = std::mem::take(&mut found_here.suspects).into_iter();
         let of_process = |suspect| OfProcess { recording: recording.clone(), suspect };
         found.suspects.extend(suspects.map(of_process));
         let description = Recording::open(path).ok().and_then(|recording| recording.description);
@@ -71,7 +72,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             recording,
             pid: description.as_ref().map(|description| description.pid),
             program: description.map(|description| description.program),
-            leaks,
+            leaks: found_here,
             partial,
         });
     }
@@ -93,24 +94,8 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
         }
         for process in &found.processes {
             let name = loading::name(Path::new(&process.recording));
-            let LeaksResponse { alive, owners, snapshots, .. } = &process.leaks;
-            let number = |number: usize, one: &str| {
-                format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
-            };
-            let judged = if *snapshots == 0 { "call site" } else { "owner" };
-            let share = process.leaks.unjudged.share_of(*alive);
-            let left = if share >= MIN_UNJUDGED {
-                is_unjudged = true;
-                format!("; {} of it cannot be judged", percent(share))
-            } else {
-                String::new()
-            };
-            let all = format!(
-                "{name}: {} alive, {}, {}{left}",
-                bytes(alive.0 as f64),
-                number(*owners, judged),
-                number(*snapshots, "snapshot")
-            );
+            is_unjudged |= leaks::is_unjudged(&process.leaks);
+            let all = format!("{name}: {}", leaks::of_process(&process.leaks));
             canvas.paragraph(PLAIN, 2, &all);
             if let Some(unreachable) = &process.leaks.unreachable {
                 draw::unreachable(canvas, unreachable);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::heap::OfSnapshot;
-use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_engine::leaks::{LeaksResponse, with_sites};
 use memtrail_engine::query::HeapLeaks;
 use memtrail_engine::{Engine, Setting};
 use memtrail_profile::Caveats;
@@ -46,18 +46,6 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
     }
 }
 
-/// Puts the call sites of `malloc` that grow among the owners that do.
-fn add_sites(owners: &mut LeaksResponse, sites: LeaksResponse, Limit(limit): Limit) {
-    owners.suspects.extend(sites.suspects);
-    let rate = |suspect: &Suspect| suspect.growth.rate.value;
-    owners.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
-    owners.suspects.truncate(limit);
-    owners.cleared.extend(sites.cleared);
-    owners
-        .summary
-        .extend(sites.summary.into_iter().map(|line| format!("memory from malloc: {line}")));
-}
-
 fn among_sites(args: &Args, recording: &Recording) -> Result<Found, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, recording)?;
@@ -75,12 +63,12 @@ fn among_sites(args: &Args, recording: &Recording) -> Result<Found, Failure> {
 fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
     let joined = args.which.open_one(path)?;
     let has_references = joined.give_references()?;
-    let OfSnapshot { mut response, partial } = ask(&joined, args.limit)?;
-    if let Some(sites) = joined.site_leaks(args.limit.0)? {
-        add_sites(&mut response, sites, args.limit);
-        if !has_references {
-            response.summary.push(NO_REFERENCES.to_owned());
-        }
+    let OfSnapshot { response, partial } = ask(&joined, args.limit)?;
+    let sites = joined.site_leaks(args.limit.0)?;
+    let has_malloc = sites.is_some();
+    let mut response = with_sites(response, sites, args.limit.0);
+    if has_malloc && !has_references {
+        response.summary.push(NO_REFERENCES.to_owned());
     }
     let answer = OfSnapshot { response: (), partial };
     Ok(Found {

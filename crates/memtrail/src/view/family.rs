@@ -28,6 +28,7 @@ pub(crate) fn follow(sources: &Sources, path: &Path) -> Result<(), Failure> {
         path: path.to_path_buf(),
         whole,
         known: HashSet::new(),
+        members: Vec::new(),
         last: Vec::new(),
     };
     growing.look()?;
@@ -53,6 +54,7 @@ struct Growing {
     whole: RecordingId,
     /// Members that are shown alone.
     known: HashSet<String>,
+    members: Vec<RecordingId>,
     /// What the members were when they were read together.
     last: Vec<Seen>,
 }
@@ -93,6 +95,7 @@ impl Growing {
         }
         if self.known.insert(member.name.clone()) {
             let id = self.sources.add(Recording::open(&self.path.join(&member.name))?)?;
+            self.members.push(id);
             self.sources.recording_events.added(id);
         }
         Ok(())
@@ -112,6 +115,7 @@ impl Growing {
         let engine = &self.sources.engine;
         let grown = engine.replace(self.whole, &trace, description);
         let grown = grown.map_err(|error| loading::no_trace(&source.trace, &error))?;
+        engine.set_members(self.whole, &self.members);
         self.sources.recording_events.grown(self.whole, grown);
         Ok(())
     }

@@ -8,6 +8,7 @@ mod serving;
 pub(crate) mod snapshot_file;
 mod sources;
 
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -78,6 +79,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     check_filter(&args.filters)?;
     let (mut recordings, mut files, mut growing) = (Vec::new(), Vec::new(), Vec::new());
+    // Of each family, where all processes together are, and where each alone.
+    let mut families: Vec<Range<usize>> = Vec::new();
     for path in &args.recordings {
         if !args.process.is_named()
             && let Some(of) = Family::open(path)?
@@ -87,6 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             continue;
         }
         let (shown, held) = args.process.open(path)?.shown()?;
+        families.push(recordings.len()..recordings.len() + shown.len());
         recordings.extend(shown);
         files.push(held);
     }
@@ -95,10 +99,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     args.source.give(&sources.engine)?;
     // Signals that come while recordings are read end the program as they always do.
     let mut code = ExitCode::SUCCESS;
+    let mut ids = Vec::new();
     for recording in recordings {
         let (path, problem) = (recording.path.clone(), recording.problem.clone());
         let is_merged = recording.is_merged();
         let id = sources.add(recording)?;
+        ids.push(id);
         let damage = sources.engine.damage(id).unwrap_or_default();
         let verdict = match problem {
             Some(problem) if is_merged => Err(Failure::new(Kind::Input, problem)),
@@ -107,6 +113,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         };
         if let Err(failure) = verdict {
             code = failure.report();
+        }
+    }
+    for family in families {
+        if let [whole, members @ ..] = &ids[family] {
+            sources.engine.set_members(*whole, members);
         }
     }
     for path in growing {

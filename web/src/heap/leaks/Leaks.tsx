@@ -7,9 +7,10 @@ import { go, page, rec, withParam } from "../../state/page.ts";
 import { hasSiteLeaks, recording } from "../../state/about.ts";
 import { bytes, percent } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
-import type { ClearedOwner, LeaksResponse, Suspect, UnreachableResponse } from "../../generated/responses.ts";
+import type { ClearedOwner, LeaksResponse, Suspect } from "../../generated/responses.ts";
 import { WhoBelowButton, WhyButton } from "../join/Buttons.tsx";
 import { openNode, useHeapQuery } from "../state.ts";
+import { SuspectText, Unreachable } from "./Suspects.tsx";
 
 const MAX_SUSPECTS = 20;
 
@@ -40,13 +41,7 @@ function SuspectList({ found: { suspects, cleared, summary, unreachable }, actio
       <ol class="suspects">
         {suspects.map((suspect, index) => (
           <li key={suspect.node || index} class="suspect">
-            <h3>{suspect.heading}</h3>
-            {suspect.descriptions.map((description) => (
-              <p key={description}>{description}</p>
-            ))}
-            <p class="quiet">
-              {suspect.rule}: {suspect.evidence}
-            </p>
+            <SuspectText suspect={suspect} />
             <p class="suspect-actions">{actions(suspect)}</p>
           </li>
         ))}
@@ -58,26 +53,6 @@ function SuspectList({ found: { suspects, cleared, summary, unreachable }, actio
       ))}
       {cleared.length > 0 && <Cleared owners={cleared} />}
     </section>
-  );
-}
-
-/** Of a native program that was looked at for references. */
-function Unreachable({ found: { sites, count, summary } }: { found: UnreachableResponse }) {
-  return (
-    <>
-      <ul class="suspects" aria-label="Unreachable blocks">
-        {sites.map(({ heading, descriptions }) => (
-          <li key={descriptions.join()} class="suspect">
-            <h3>{heading}</h3>
-            {descriptions.map((description) => (
-              <p key={description}>{description}</p>
-            ))}
-          </li>
-        ))}
-      </ul>
-      {count > sites.length && <p class="quiet">… and {count - sites.length} more call sites</p>}
-      <p class="quiet">{summary}</p>
-    </>
   );
 }
 

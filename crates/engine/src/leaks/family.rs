@@ -1,0 +1,102 @@
+//! Leak suspects of all processes of a family: those of each, ranked together.
+
+use memtrail_heap::Bytes;
+use serde::Serialize;
+
+use super::{LeaksResponse, Suspect, UnreachableResponse, descriptions};
+use crate::names::shown;
+
+/// What leaks in any process of a family.
+#[derive(Clone, Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct FamilyLeaksResponse {
+    /// Of all processes, what grows fastest first.
+    pub suspects: Vec<ProcessSuspect>,
+    /// What was found in each process in which leaks can be looked for.
+    pub processes: Vec<ProcessLeaks>,
+}
+
+/// A suspect, and whose it is.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ProcessSuspect {
+    /// Number of the process's recording.
+    pub rec: u32,
+    /// What that is called.
+    pub process: String,
+    /// The suspect.
+    #[serde(flatten)]
+    pub suspect: Suspect,
+}
+
+/// What was found in a process.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct ProcessLeaks {
+    /// Number of its recording.
+    pub rec: u32,
+    /// What that is called.
+    pub process: String,
+    /// What was looked at, or why nothing was, in one line.
+    pub description: String,
+    /// All that is alive.
+    pub alive: Bytes,
+    /// How many suspects there are.
+    pub suspects: usize,
+    /// Whether too few blocks were sampled to judge much of it.
+    pub is_unjudged: bool,
+    /// Of native programs whose references were looked for: the blocks to which none leads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub unreachable: Option<UnreachableResponse>,
+}
+
+/// A process, and what was found in it or why nothing was.
+pub(crate) struct Member {
+    pub(crate) rec: u32,
+    pub(crate) name: String,
+    pub(crate) leaks: Result<LeaksResponse, String>,
+}
+
+/// Puts the call sites of `malloc` that grow among the owners that do.
+#[must_use]
+pub fn with_sites(
+    mut owners: LeaksResponse,
+    sites: Option<LeaksResponse>,
+    limit: usize,
+) -> LeaksResponse {
+    let Some(sites) = sites else { return owners };
+    owners.suspects.extend(sites.suspects);
+    let rate = |suspect: &Suspect| suspect.growth.rate.value;
+    owners.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    owners.suspects.truncate(limit);
+    owners.cleared.extend(sites.cleared);
+    let of_malloc = |line| format!("memory from malloc: {line}");
+    owners.summary.extend(sites.summary.into_iter().map(of_malloc));
+    owners
+}
+
+/// Puts them together, with so many suspects at most.
+pub(crate) fn together(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse {
+    let mut all = FamilyLeaksResponse::default();
+    for Member { rec, name, leaks } in members {
+        let process = shown(name.strip_suffix(".memtrail").unwrap_or(&name));
+        let failed = leaks.as_ref().err().cloned();
+        let leaks = leaks.unwrap_or_default();
+        all.processes.push(ProcessLeaks {
+            rec,
+            description: failed.unwrap_or_else(|| descriptions::of_process(&leaks)),
+            alive: leaks.alive,
+            suspects: leaks.suspects.len(),
+            is_unjudged: descriptions::is_unjudged(&leaks),
+            unreachable: leaks.unreachable,
+            process: process.clone(),
+        });
+        let of = |suspect| ProcessSuspect { rec, process: process.clone(), suspect };
+        all.suspects.extend(leaks.suspects.into_iter().map(of));
+    }
+    let rate = |of: &ProcessSuspect| of.suspect.growth.rate.value;
+    all.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    all.suspects.truncate(limit);
+    all
+}
