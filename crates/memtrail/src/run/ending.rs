@@ -168,19 +168,25 @@ pub(super) fn announce(
     let (mut shown, mut nothing) = (0, 0);
     for recorded in &finalized.recordings {
         let description = &recorded.description;
-        if several
+        let is_nothing = several
             && !recorded.alive
             && description.trace.blocks == 0
-            && outcome::snapshots_taken(description) == 0
-        {
+            && outcome::snapshots_taken(description) == 0;
+        if is_nothing {
             nothing += 1;
-        } else if shown < MAX_SHOWN {
-            shown += 1;
-            eprintln!("{}", summary(recorded, several && family.is_some()));
         }
-        for line in
-            writing::lines(description, &recorded.folder, &shell_quote::path(&recorded.folder))
-        {
+        // What to type next is said of the family.
+        let is_member = several && family.is_some();
+        let is_shown = !is_nothing && shown < MAX_SHOWN;
+        if is_shown {
+            shown += 1;
+            eprintln!("{}", summary(recorded, is_member));
+        }
+        let next = shell_quote::path(&recorded.folder);
+        let lines =
+            writing::lines(description, &recorded.folder, Some(&*next).filter(|_| !is_member));
+        let has_some = outcome::snapshots_taken(description) > 0;
+        for line in lines.iter().skip(usize::from(is_member && !is_shown && has_some)) {
             eprintln!("memtrail: {line}");
         }
         for note in &description.notes {
@@ -239,6 +245,10 @@ fn summary(recorded: &Recorded, is_member: bool) -> String {
     );
     match outcome::words(description.outcome.as_ref()) {
         Some(words) => text = format!("{text}, {words}"),
+        // How many there are is counted at its end.
+        None if *alive && description.trace.blocks == 0 => {
+            text = format!("memtrail: {shown}: still growing");
+        }
         None if *alive => text += ", still growing",
         None => {}
     }
@@ -265,7 +275,7 @@ fn family_summary(finalized: &Finalized, folder: &Path, nothing: usize) -> Strin
         .iter()
         .any(|recorded| outcome::snapshots_taken(&recorded.description) > 0)
     {
-        let _ = write!(text, ", memtrail leaks {shown}");
+        let _ = write!(text, ", memtrail leaks {shown}, memtrail heap roots {shown}");
     }
     text
 }

@@ -79,9 +79,9 @@ pub(super) fn note_missing_last(description: &mut Description) {
     });
 }
 
-/// What became of the snapshots of the recording in a folder, which is called `shown`: those that are there in one
-/// line, with what to type next; then what is missing.
-pub(super) fn lines(description: &Description, folder: &Path, shown: &str) -> Vec<String> {
+/// What became of the snapshots of the recording in a folder: those that are there in one line, with what to type next
+/// if it is called `shown`; then what is missing.
+pub(super) fn lines(description: &Description, folder: &Path, shown: Option<&str>) -> Vec<String> {
     let all = description.snapshots.as_deref().unwrap_or_default();
     let sizes = all.iter().filter_map(|snapshot| match snapshot.outcome {
         SnapshotOutcome::Complete { bytes, .. } => Some(bytes),
@@ -90,11 +90,10 @@ pub(super) fn lines(description: &Description, folder: &Path, shown: &str) -> Ve
     let (count, size) = sizes.fold((0, 0), |(count, sum), size| (count + 1, sum + size));
     let noun = if count == 1 { "snapshot" } else { "snapshots" };
     let size = as_bytes(size as f64);
-    let there = if description.runtime.is_native() {
-        format!("{count} {noun}, {size}; next: memtrail leaks {shown}")
-    } else {
-        format!("{count} heap {noun}, {size}; next: memtrail heap roots {shown}")
-    };
+    let is_native = description.runtime.is_native();
+    let [heap, command] = if is_native { ["", "leaks"] } else { ["heap ", "heap roots"] };
+    let next = shown.map(|shown| format!("; next: memtrail {command} {shown}")).unwrap_or_default();
+    let there = format!("{count} {heap}{noun}, {size}{next}");
     let there = (count > 0).then_some(there);
     let lacks = without_references(description, folder);
     there.into_iter().chain(lacks).chain(outcome::missing(description)).collect()
