@@ -105,9 +105,9 @@ pub(crate) fn affordable<T>(rows: &[T], key: impl Fn(&T) -> usize) -> &[T] {
     &rows[..rows.iter().take(MAX_ROWS).take_while(fits).count()]
 }
 
-/// What is shown of a name.
+/// What is shown of a name: in the page, too, no name turns the text around that is beside it.
 pub(crate) fn shown(name: &str) -> String {
-    memtrail_text::names::head(name, MAX_SHOWN)
+    memtrail_text::names::head(&memtrail_text::names::clean(name), MAX_SHOWN)
 }
 
 pub(crate) fn names(recording: &Recording, query: &Names) -> ResponseBody {

@@ -1,9 +1,9 @@
 //! Lines of text that never exceed their width, whatever they contain.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
+pub(crate) use memtrail_text::names::clean;
 use unicode_width::UnicodeWidthChar;
 
 pub(crate) const PLAIN: Style = Style::new();
@@ -106,17 +106,6 @@ impl Canvas {
 /// Columns that a text takes on a terminal.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(1)).sum()
-}
-
-/// A text without what moves the cursor, changes the direction of writing or joins characters:
-/// names come from a file, and a file may hold anything.
-pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    let bad = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
-                | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')
-    };
-    if text.contains(bad) { text.replace(bad, "\u{FFFD}").into() } else { text.into() }
 }
 
 /// A text without its beginning, if it is too long: for paths.

@@ -1,4 +1,17 @@
-//! Names that are too long to be shown as a whole, cut at one end.
+//! Names as they are shown: cut at one end if they are too long, and without characters that do more than be seen.
+
+use std::borrow::Cow;
+
+/// A text without what moves the cursor, changes the direction of writing or joins characters:
+/// names come from a file, and a file may hold anything.
+pub fn clean(text: &str) -> Cow<'_, str> {
+    let bad = |c: char| {
+        c.is_control()
+            || matches!(c, '\u{200B}'..='\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2060}'..='\u{206F}'
+                | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}' | '\u{E0000}'..='\u{E0FFF}')
+    };
+    if text.contains(bad) { text.replace(bad, "\u{FFFD}").into() } else { text.into() }
+}
 
 /// The first `letters` of a name, and `…` if there are more.
 pub fn head(name: &str, letters: usize) -> String {
@@ -21,6 +34,12 @@ pub fn tail(name: &str, letters: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn characters_that_turn_others_around_are_replaced() {
+        assert_eq!(clean("evil\u{202E}\u{7}.ml"), "evil\u{FFFD}\u{FFFD}.ml");
+        assert!(matches!(clean("écrire <b>"), Cow::Borrowed("écrire <b>")));
+    }
 
     #[test]
     fn long_names_are_cut() {
