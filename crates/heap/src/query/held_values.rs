@@ -2,7 +2,7 @@
 //! closures says which: their functions have names and lines, also in programs without `.cmt` files. Of others it is
 //! shown what they are made of ([`made_of`](super::made_of)).
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 
 use hashbrown::HashMap;
@@ -58,7 +58,7 @@ pub fn held_by_roots(heap: &Heap<'_>, roots: &[RootNodeId]) -> Result<HeldByRoot
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
-pub fn held_by_stored(heap: &Heap<'_>, wanted: &HashSet<&str>) -> Result<HeldByStored, Error> {
+pub fn held_by_stored(heap: &Heap<'_>, wanted: &BTreeSet<&str>) -> Result<HeldByStored, Error> {
     if wanted.is_empty() {
         return Ok(HeldByStored::default());
     }
