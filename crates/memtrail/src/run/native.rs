@@ -48,8 +48,15 @@ impl Args {
     /// size.
     pub(crate) fn check(&self, snapshots: &SnapshotArgs) -> Result<(), Failure> {
         if self.mmap && self.which() != Native::Only {
-            return Err(Failure::new(Kind::Usage, "--mmap is for native programs")
-                .hint("memtrail run --native --mmap -- PROGRAM"));
+            let message = match self.which() {
+                Native::Also => {
+                    "--mmap is not for OCaml programs: --native=also records calls of malloc alone"
+                }
+                Native::None | Native::Only => "--mmap is for native programs",
+            };
+            return Err(
+                Failure::new(Kind::Usage, message).hint("memtrail run --native --mmap -- PROGRAM")
+            );
         }
         if self.which() == Native::Only && snapshots.is_of_ocaml() {
             return Err(Failure::new(

@@ -72,3 +72,21 @@ fn mappings_of_other_allocators_are_left_out() {
     assert_eq!(large, [(Source::Major, (3 << 20) / 8 - 1)]);
     assert_eq!(contents.inside("whole").count(), 50);
 }
+
+/// Of an OCaml program its runtime's mappings would be recorded, too.
+#[test]
+fn mappings_are_not_recorded_of_ocaml_programs() {
+    let refused = |options: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let output = command.arg("run").args(options).args(["--", "/bin/true"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let also = refused(&["--native=also", "--mmap"]);
+    assert!(
+        also.contains("--mmap is not for OCaml programs: --native=also records calls of malloc"),
+        "{also}"
+    );
+    assert!(also.contains("hint: memtrail run --native --mmap -- PROGRAM"), "{also}");
+    assert!(refused(&["--mmap"]).contains("--mmap is for native programs"));
+}
