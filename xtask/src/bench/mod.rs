@@ -8,6 +8,7 @@ mod check;
 mod cpu;
 mod generate;
 mod heap;
+mod native;
 mod overhead;
 mod peer;
 mod snapshot;
@@ -39,6 +40,9 @@ pub(crate) struct Options {
     /// Only programs whose name contains this
     #[arg(long)]
     only: Option<String>,
+    /// Print JSON, of the part `native`
+    #[arg(long)]
+    json: bool,
     /// Events of the generated trace, in millions
     #[arg(long, default_value_t = 10)]
     events: u64,
@@ -58,18 +62,16 @@ enum Part {
     Heap,
     /// Verdicts of `memtrail check` over 200 runs of each program
     Check,
+    /// Native programs: CPU time and files, beside gperftools and heaptrack, of Python and rustc, too
+    Native,
 }
 
 /// Build what is measured, measure, print Markdown.
 pub(crate) fn bench(options: &Options) -> Outcome {
-    run(Command::new(env!("CARGO")).current_dir(repository()).args([
-        "build",
-        "--quiet",
-        "--release",
-        "--package",
-        "memtrail",
-    ]))?;
-    let memtrail = release_binary("memtrail");
+    let memtrail = match std::env::var_os("MEMTRAIL") {
+        Some(file) => PathBuf::from(file),
+        None => built()?,
+    };
     if options.parts.contains(&Part::Overhead) {
         overhead::measure(&memtrail, options)?;
     }
@@ -88,7 +90,22 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     if options.parts.contains(&Part::Check) {
         check::measure(&memtrail, options)?;
     }
+    if options.parts.contains(&Part::Native) {
+        native::measure(&memtrail, options)?;
+    }
     Ok(())
+}
+
+/// The binary of this repository.
+fn built() -> Outcome<PathBuf> {
+    run(Command::new(env!("CARGO")).current_dir(repository()).args([
+        "build",
+        "--quiet",
+        "--release",
+        "--package",
+        "memtrail",
+    ]))?;
+    Ok(release_binary("memtrail"))
 }
 
 /// Where `cargo build --release` puts a program.
