@@ -16,6 +16,7 @@ interface Props<R> {
 
 export function SaveTable<R>({ name, all, cells }: Props<R>) {
   const save = (as: "csv" | "json"): void => {
+    notify("collecting the rows");
     void all().then(
       (rows) =>
         as === "csv"

@@ -19,6 +19,8 @@ export interface Source<R> {
 }
 
 const PAGE = 200;
+/** At once, of all rows: each answer sorts them anew. */
+const MANY = 10_000;
 /** Pages that a row is looked for in. */
 const MAX_PAGES_SOUGHT = 25;
 
@@ -134,9 +136,13 @@ export class TreeRows<R> implements GridRows<R> {
 
   /** All rows of the top level, `most` at most. */
   async all(most: number): Promise<R[]> {
-    for (let page = 0; page * PAGE < Math.min(this.count, most); page++) await this.page(this.top, page);
-    if (this.error) throw this.error;
-    return this.known.slice(0, most);
+    const found: R[] = [];
+    for (;;) {
+      const wanted = Math.min(MANY, most - found.length);
+      const { rows, count } = await this.source.load(this.top.above, found.length, wanted, this.stop.signal);
+      found.push(...rows);
+      if (rows.length === 0 || found.length >= Math.min(most, count)) return found;
+    }
   }
 
   /** The rows that are there, of the top level. */
