@@ -5,7 +5,7 @@ use memtrail_trace::BlockId;
 use super::areas::Area;
 use super::chunks::Chunks;
 
-/// Pages that are told apart by the quick look: those at a multiple of this from each other are not.
+/// Bits of the quick look: pages at a multiple of this from each other share one.
 const PAGES: u64 = 1 << 20;
 const PAGE: u64 = 4096;
 
