@@ -17,13 +17,13 @@ export function labelOfKey(key: string): string {
   if (key === ALLOCATIONS) return "Allocation sites";
   if (key.startsWith(MODULE)) return moduleLabel(key.slice(MODULE.length));
   const site = siteOfKey(key);
-  return site ? `${site.name} ${siteLabel(site.file, site.line)}` : key;
+  return site ? `${site.name} ${siteLabel(site.file, site.line)}`.trimEnd() : key;
 }
 
 /** What is written in a box for a key: where there is a line in the source, that alone. */
 export function boxLabelOfKey(key: string): string {
   const site = siteOfKey(key);
-  return site ? siteLabel(site.file, site.line) : labelOfKey(key);
+  return (site && siteLabel(site.file, site.line)) || labelOfKey(key);
 }
 
 /** The parts of the key of a call site, `name@file:line:start-end`; null for other keys. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxLabelOfKey, focusForUrl, focusOrToplevel, labelOfKey } from "./keys.ts";
+import { boxLabelOfKey, labelOfKey } from "./keys.ts";
 import { Labels, shortenings, siteLabel } from "./label.ts";
 
 const labels = new Labels((text) => Array.from(text).length * 7);
@@ -28,6 +28,13 @@ test("a nameless function keeps the name of the one it is in", () => {
 test("a call site reads as its file and line", () => {
   assert.equal(siteLabel("src/lib/map.ml", 12), "map.ml:12");
   assert.equal(siteLabel("map.ml", 1), "map.ml:1");
+});
+
+test("a function without debug information was shown with line 0", () => {
+  assert.equal(siteLabel("libpython3.11.so.1.0", 0), "libpython3.11.so.1.0");
+  assert.equal(labelOfKey("_PyObject_GC_New@:0:0-0"), "_PyObject_GC_New");
+  assert.equal(boxLabelOfKey("_PyObject_GC_New@:0:0-0"), "_PyObject_GC_New");
+  assert.equal(labelOfKey("add@src/map.ml:12:3-9"), "add map.ml:12");
 });
 
 test("what is written never is wider than its room", () => {

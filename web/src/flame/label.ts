@@ -55,7 +55,8 @@ function beginning(text: string, width: number, room: number): string {
   return fitting < 2 ? "" : letters.slice(0, fitting).join("") + ELLIPSIS;
 }
 
-/** How an allocation site is written in its box: the file without its folders, and the line. */
+/** How an allocation site is written in its box: the file without its folders, and the line, as far as they are known. */
 export function siteLabel(file: string, line: number): string {
-  return `${file.slice(file.lastIndexOf("/") + 1)}:${line}`;
+  const name = file.slice(file.lastIndexOf("/") + 1);
+  return line > 0 ? `${name}:${line}` : name;
 }
