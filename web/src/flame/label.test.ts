@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { boxLabelOfKey, labelOfKey } from "./keys.ts";
+import { boxLabelOfKey, focusForUrl, focusOrToplevel, labelOfKey } from "./keys.ts";
 import { Labels, shortenings, siteLabel } from "./label.ts";
 
 const labels = new Labels((text) => Array.from(text).length * 7);
