@@ -468,7 +468,7 @@ impl Engine {
             let name = self.look(rec, |recording| recording.description.name.clone())?;
             found.push(Member { rec, name, leaks });
         }
-        Ok(Outcome::ready(leaks::family::together(found, query.limit)))
+        Ok(Outcome::ready(leaks::family::ranked(found, query.limit)))
     }
 
     /// What leaks in a process; nothing if there is nothing to look at.

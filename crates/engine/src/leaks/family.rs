@@ -76,8 +76,8 @@ pub fn with_sites(
     owners
 }
 
-/// Puts them together, with so many suspects at most.
-pub(crate) fn together(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse {
+/// The suspects of all, ranked, so many at most.
+pub(crate) fn ranked(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse {
     let mut all = FamilyLeaksResponse::default();
     for Member { rec, name, leaks } in members {
         let process = shown(name.strip_suffix(".memtrail").unwrap_or(&name));
