@@ -8,6 +8,7 @@ use memtrail_heap::query::{Difference, Summary};
 use super::allocated::Allocated;
 use super::block::{self, BlockResponse};
 use super::blocks::{self, BlocksResponse};
+use super::closures;
 use super::diff;
 use super::loaded::LoadedSnapshot;
 use super::outcome::{OfSnapshot, Outcome};
@@ -154,7 +155,15 @@ pub(crate) fn samples(
 /// What retains what a function allocated.
 pub(crate) fn why(of: &impl Recordings, query: &HeapWhy) -> Result<Outcome<WhyResponse>, ApiError> {
     of_snapshot(of, query.rec, query.snapshot, |loaded| {
-        of.look(query.rec, |of| why::why(loaded, of, query))?
+        of.look(query.rec, |of| {
+            if let Some(found) = why::why(loaded, of, query)? {
+                return Ok(found);
+            }
+            // Those of closures have no boxes.
+            let has_closures = query.path.is_empty() && query.boxes == 0;
+            let closures = if has_closures { closures::why(loaded, of, query)? } else { None };
+            closures.ok_or_else(|| why::nothing(query))
+        })?
     })
 }
 

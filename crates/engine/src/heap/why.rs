@@ -11,7 +11,6 @@ use memtrail_trace::Site;
 use serde::Serialize;
 
 use super::allocated;
-use super::closures;
 use super::coverage::{Coverage, coverage};
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::{LoadedSnapshot, damaged};
@@ -106,11 +105,12 @@ pub struct PathShare {
     pub example: BlockIndex,
 }
 
+/// The answer; none if nothing is alive and sampled.
 pub(super) fn why(
     loaded: &LoadedSnapshot,
     recording: &Recording,
     query: &HeapWhy,
-) -> Result<WhyResponse, ApiError> {
+) -> Result<Option<WhyResponse>, ApiError> {
     let (heap, profile) = (loaded.heap(), recording.profile());
     let meant = if query.path.is_empty() {
         called(loaded, recording, query)
@@ -118,17 +118,7 @@ pub(super) fn why(
         allocated_below(loaded, recording, query)?
     };
     let Some(Allocated { names, are_callers, blocks }) = meant else {
-        // They have no boxes.
-        if query.path.is_empty()
-            && query.boxes == 0
-            && let Some(found) = closures::why(loaded, recording, query)?
-        {
-            return Ok(found);
-        }
-        let what =
-            if query.path.is_empty() { query.name.clone() } else { query.path.join(" → ") };
-        let message = format_args!("nothing that {what:?} allocated is alive and sampled");
-        return Err(ApiError::bad(message));
+        return Ok(None);
     };
     let mut whole = Tally::default();
     let mut of_owner: HashMap<RootNodeId, (Tally, BlockIndex)> = HashMap::new();
@@ -192,7 +182,7 @@ pub(super) fn why(
     let all = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
     let share = if all.0 == 0 { 0.0 } else { alive.bytes.value / all.0 as f64 };
     let coverage = coverage(loaded, recording);
-    Ok(WhyResponse {
+    Ok(Some(WhyResponse {
         names,
         are_callers,
         are_closures: false,
@@ -203,7 +193,13 @@ pub(super) fn why(
         owner_count,
         paths,
         boxes,
-    })
+    }))
+}
+
+/// That nothing is.
+pub(super) fn nothing(query: &HeapWhy) -> ApiError {
+    let what = if query.path.is_empty() { query.name.clone() } else { query.path.join(" → ") };
+    ApiError::bad(format_args!("nothing that {what:?} allocated is alive and sampled"))
 }
 
 /// What a root owns of some blocks.

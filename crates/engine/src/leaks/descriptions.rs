@@ -16,6 +16,9 @@ use crate::recording::Recording;
 
 /// If a smaller part of the heap cannot be judged, that is not worth a sentence.
 const MIN_UNJUDGED: f64 = 0.1;
+/// With fewer sampled blocks that are alive it is not said that they come and go: what is not collected yet may be most of a
+/// place's.
+pub(super) const MIN_LIVE: usize = 30;
 /// From this part on, the rest is not worth a word.
 pub(super) const NEARLY_ALL: f64 = 0.95;
 /// In recordings that are shorter, rates are by the second.
@@ -263,7 +266,7 @@ pub(super) fn reason(
     }
     if *judgement == Judgement::Unknown {
         let is_early = filled_early(owner, recording, end).is_some();
-        if is_early && owner.live.len() >= super::MIN_LIVE {
+        if is_early && owner.live.len() >= MIN_LIVE {
             return format!(
                 "nine tenths of it were allocated within {} of the start, and the program has allocated too little since to \
                  tell whether it grows",

@@ -275,7 +275,7 @@ fn judge_samples(
     let blocks = &recording.profile().blocks;
     let covered = owner.covered(|one: Live| blocks.samples(one.row));
     if covered < MIN_COVERED {
-        let is_known = owner.live.len() >= MIN_LIVE;
+        let is_known = owner.live.len() >= descriptions::MIN_LIVE;
         return if is_known { Judgement::Steady } else { Judgement::Unknown };
     }
     let filled_early = descriptions::filled_early(owner, recording, end).is_some();
@@ -304,8 +304,6 @@ fn judge_samples(
 /// If a smaller part of what is alive was allocated in places whose blocks are mostly an owner's, its blocks come and
 /// go.
 const MIN_COVERED: f64 = 0.3;
-/// With fewer sampled blocks that are alive this is not said: what is not collected yet may be most of a place's.
-const MIN_LIVE: usize = 30;
 
 /// Adds to owners without a name what they hold.
 fn add_held(
