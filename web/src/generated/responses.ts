@@ -1243,6 +1243,8 @@ export type ProcessSuspect = {
   next: string | null,
   /** The owner's name. */
   owner: string,
+  /** Of a global variable without a name, what it holds. */
+  holds?: string,
   /** The kind of root. */
   kind: string,
   /** The variable's type, if it is one and that is known. */
