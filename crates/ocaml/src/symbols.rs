@@ -87,6 +87,8 @@ pub mod minor_gc {
     pub const AFTER_MINOR: &str = "caml_memprof_after_minor_gc";
     /// `void f(caml_domain_state *)`, in `runtime/finalise.c`.
     pub const UPDATE_LAST: &str = "caml_final_update_last_minor";
+    /// The same. The domains of 5.0 call it when all have emptied their minor heaps, and [`UPDATE_LAST`] before.
+    pub const EMPTY_YOUNG: &str = "caml_final_empty_young";
 }
 
 /// Allocation, and the major heap.

@@ -166,16 +166,16 @@ pub(super) unsafe extern "C" fn reset_and_raise(state: u64) {
     substitute.raise_limit(state);
 }
 
-/// In place of `caml_final_update_last_minor`: this domain's minor heap is empty, all others' are, and its
-/// memory is as it was.
-pub(super) unsafe extern "C" fn update_last(state: u64) {
+/// In place of `caml_final_update_last_minor`, on 5.0 of `caml_final_empty_young`: this domain's minor heap is
+/// empty, all others' are, and its memory is as it was.
+pub(super) unsafe extern "C" fn after_minor(state: u64) {
     let Some(substitute) = substitute() else { return };
     guarded((), || {
         deaths::after_minor(substitute, state);
         substitute.renew(state);
     });
     // SAFETY: the runtime's own call.
-    unsafe { (substitute.functions.update_last)(state) };
+    unsafe { (substitute.functions.after_minor)(state) };
 }
 
 /// In place of `caml_compact_heap`: blocks move, and roots are told.

@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::mem::transmute;
 
 use memtrail_ocaml::symbols::{heap, memory, minor_gc};
+use memtrail_ocaml::version::Version;
 
 use crate::context::functions::size_of_function;
 use crate::os::function_hooks::{FunctionHook, Prepared, prepare};
@@ -21,7 +22,7 @@ pub(super) struct Functions {
     pub(super) large: [Option<Large>; LARGE],
     pub(super) custom: Custom,
     pub(super) reset_limit: OfDomain,
-    pub(super) update_last: OfDomain,
+    pub(super) after_minor: OfDomain,
     pub(super) compact: Option<Compact>,
     /// The action with which roots are marked.
     pub(super) darken: u64,
@@ -35,7 +36,7 @@ pub(super) struct Replacements {
     pub(super) large: [Large; LARGE],
     pub(super) custom: Custom,
     pub(super) reset_limit: OfDomain,
-    pub(super) update_last: OfDomain,
+    pub(super) after_minor: OfDomain,
     pub(super) compact: Compact,
 }
 
@@ -44,14 +45,21 @@ pub(super) const LARGE: usize = memory::ALLOCATE_LARGE.len();
 
 impl Functions {
     /// Finds them, and prepares that ours are called in their place.
-    pub(super) fn prepare(ours: &Replacements) -> Result<(Self, Prepared), String> {
+    pub(super) fn prepare(
+        version: Version,
+        ours: &Replacements,
+    ) -> Result<(Self, Prepared), String> {
         let missing = |name: &str| format!("its runtime does not export {name}");
+        let after_minor = match version {
+            Version::V5_0 => minor_gc::EMPTY_YOUNG,
+            _ => minor_gc::UPDATE_LAST,
+        };
         let mut hooks = Vec::new();
         for (name, ours) in [
             (memory::ALLOCATE_SMALL, ours.small as *const c_void),
             (memory::ALLOCATE_CUSTOM, ours.custom as *const c_void),
             (minor_gc::RESET_LIMIT, ours.reset_limit as *const c_void),
-            (minor_gc::UPDATE_LAST, ours.update_last as *const c_void),
+            (after_minor, ours.after_minor as *const c_void),
         ] {
             let function = required(name).map_err(missing)?;
             hooks.push(FunctionHook { name, function, size: size_of_function(name), ours });
@@ -69,7 +77,7 @@ impl Functions {
         }
         let prepared =
             prepare(&hooks).map_err(|error| format!("its code is not as expected: {error}"))?;
-        let [small, custom, reset_limit, update_last] = *prepared
+        let [small, custom, reset_limit, after_minor] = *prepared
             .originals
             .first_chunk()
             .ok_or_else(|| "its code is not as expected".to_owned())?;
@@ -85,7 +93,7 @@ impl Functions {
                 large: large.map(|at| at.map(|at| transmute::<u64, Large>(at))),
                 custom: transmute::<u64, Custom>(custom),
                 reset_limit: transmute::<u64, OfDomain>(reset_limit),
-                update_last: transmute::<u64, OfDomain>(update_last),
+                after_minor: transmute::<u64, OfDomain>(after_minor),
                 compact: compact.map(|at| transmute::<u64, Compact>(at)),
                 darken: required(heap::DARKEN).map_err(missing)? as u64,
                 colours: required(memory::COLOURS).map_err(missing)? as u64,

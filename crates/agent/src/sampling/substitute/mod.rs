@@ -28,7 +28,7 @@ const REPLACEMENTS: Replacements = Replacements {
     large: [entry::large::<0>, entry::large::<1>, entry::large::<2>],
     custom: entry::custom,
     reset_limit: entry::reset_limit,
-    update_last: entry::update_last,
+    after_minor: entry::after_minor,
     compact: entry::compact,
 };
 
@@ -44,7 +44,7 @@ pub(crate) fn prepare(target: &'static Target) {
 pub(crate) fn start(target: &'static Target) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
     let fields = *target.runtime.layout.multicore().ok_or_else(|| missing("caml_state"))?;
-    let (functions, prepared) = Functions::prepare(&REPLACEMENTS)?;
+    let (functions, prepared) = Functions::prepare(target.runtime.version, &REPLACEMENTS)?;
     let substitute = install(Substitute { target, fields, functions })
         .ok_or_else(|| "it is being sampled already".to_owned())?;
     // SAFETY: the process has one thread; ours take and give what the runtime's functions do, none of which
