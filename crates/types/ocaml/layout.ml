@@ -114,11 +114,11 @@ let structure_of me =
   | Tmod_constraint ({ mod_desc = Tmod_structure structure; _ }, _, _, _) -> Some structure
   | _ -> None
 
-(* From OCaml 5.0 on, the slots of an included structure without a constraint are the unit's, too. *)
+(* From OCaml 5.1 on, the slots of an included structure without a constraint are the unit's, too. *)
 let plain_includes =
   match String.split_on_char '.' Sys.ocaml_version with
-  | major :: _ -> ( match int_of_string_opt major with Some n -> n >= 5 | None -> true)
-  | [] -> true
+  | major :: minor :: _ -> (int_of_string major, int_of_string minor) >= (5, 1)
+  | _ -> true
 
 let included_structure me =
   match me.mod_desc with

@@ -102,7 +102,7 @@ fn check_kinds(name: &str) {
     let types = built.types_with(&compilers::named(name).headers());
     let table = &types.table;
     let mut lines = held(&types, "Kinds");
-    // From OCaml 5.0 on, included variables have two slots.
+    // From OCaml 5.1 on, included variables have two slots.
     let mut seen = HashSet::new();
     lines.retain(|line| seen.insert(line.clone()));
     let mut names: Vec<&str> =
