@@ -103,7 +103,8 @@ impl Join {
     /// What retains what a function allocated; nothing if none of that was sampled.
     fn why(&self, name: &str) -> Option<WhyResponse> {
         let query = HeapWhy { name: name.to_owned(), limit: 10, ..HeapWhy::default() };
-        self.query(|engine| engine.heap_why(&query))
+        // The answer is about closures of the function, which are exact, where no block of its own is sampled.
+        self.query(|engine| engine.heap_why(&query)).filter(|answer| !answer.are_closures)
     }
 
     /// What allocated what an owner has.
