@@ -112,7 +112,9 @@ test("a click on a leaf of the map shows the blocks that it is made of, and the 
     await map.waitFor();
     await map.focus();
     await page.keyboard.press("ArrowDown");
-    await actions(page).getByText(/retains/).waitFor();
+    await actions(page)
+      .getByText(/retains/)
+      .waitFor();
     await page.keyboard.press("Enter");
     await settled(page);
     assert.equal(state(page).get("view"), "block", "a block by itself is looked at");

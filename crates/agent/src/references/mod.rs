@@ -1,6 +1,6 @@
 //! Looks for references to blocks of `malloc` in a frozen copy of the process, conservatively.
 //!
-//! The copy reads its mappings ([`areas`]), finds the chunks of glibc's `malloc` ([`chunks`]) and the threads
+//! The copy reads its mappings ([`mod@areas`]), finds the chunks of glibc's `malloc` ([`chunks`]) and the threads
 //! ([`threads`]), and looks at each word of blocks, variables, stacks and thread-local variables ([`scan`]). The result
 //! is what a file of `memtrail-references` has. Nothing is judged here.
 

@@ -1,6 +1,6 @@
 //! What global variables without a name hold. `Cache / field 3` says little; that it is a class, a closure or a block with
 //! closures says which: their functions have names and lines, also in programs without `.cmt` files. Of others it is
-//! shown what they are made of ([`made_of`](super::made_of)).
+//! shown what they are made of ([`made_of`]).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
