@@ -52,3 +52,11 @@ test("offline: kinds are types, and paths are in the program's words", () =>
     await settled(page);
     assert.match(await page.locator(".view").innerText(), /\.data/);
   }));
+
+// The chart was drawn before the snapshot was open, and went on to show `Leaks / field 19`.
+test("offline: the chart over time has names of variables", () =>
+  visit(url, async (page) => {
+    const legend = page.getByLabel("what the areas are");
+    await legend.getByText("Leaks.Listeners.subscribed").waitFor();
+    assert.doesNotMatch(await legend.innerText(), /field \d/);
+  }));

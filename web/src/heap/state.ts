@@ -12,6 +12,9 @@ import type { NodeId } from "./node.ts";
 
 /** Counts new snapshots and finished analyses. */
 export const heapRevision = signal(0);
+/** Counts snapshots that were opened here: from then on names of their variables are known. */
+export const namesRevision = signal(0);
+const opened = new Set<string>();
 
 const snapshotsResponse = signal<SnapshotsResponse | null>(null);
 export const snapshotsError = signal<EngineError | null>(null);
@@ -111,6 +114,12 @@ function heapQuery<Name extends QueryName>(query: Query<Name>): Query<Name> | nu
 /** Where the response is an error, what was shown before was about another snapshot, and is gone. */
 export function useHeapQuery<Name extends QueryName>(query: Query<Name> | null): QueryState<Responses[Name]> {
   const state = useQuery<Name>(query && heapQuery(query), "h");
+  const of = `${rec.value}.${snapshot.value?.number}`;
+  useEffect(() => {
+    if (!state.fresh || opened.has(of)) return;
+    opened.add(of);
+    namesRevision.value += 1;
+  }, [state.fresh, of]);
   return state.error ? { ...state, response: null } : state;
 }
 

@@ -15,6 +15,7 @@ import {
   chooseBoth,
   chooseSnapshot,
   heapRevision,
+  namesRevision,
   included,
   snapshot,
   snapshots,
@@ -46,7 +47,7 @@ export function Strip() {
   const all = snapshots.value;
   const { response, error } = useQuery(
     all.length > 0 ? { query: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
-    `s${heapRevision.value}.${all.length}`,
+    `s${heapRevision.value}.${all.length}.${namesRevision.value}`,
   );
   const [hovered, setHovered] = useState<number | null>(null);
   const chart = useRef<HTMLDivElement>(null);
