@@ -65,6 +65,12 @@ impl Clock {
         self.moments.get(place).or(self.moments.last()).map_or(0.0, |(at, _)| *at)
     }
 
+    /// Whether there are so many sampled blocks that a time without any is a pause.
+    pub(super) const fn tells_pauses(&self) -> bool {
+        // The last moment is the end.
+        self.moments.len() > MIN_SAMPLED
+    }
+
     /// Whether the program worked now and then until a moment, and paused in between for most of the time: as servers do,
     /// and not what reads its data at the start.
     pub(super) fn works_now_and_then(&self, until: f64) -> bool {
@@ -81,6 +87,13 @@ impl Clock {
             .take_while(|span| **span >= least)
             .fold((0, 0.0), |(count, sum), span| (count + 1, sum + span));
         moments.len() >= MIN_SAMPLED && count >= MIN_PAUSES && sum >= until * PAUSED
+    }
+
+    /// One by so many blocks that were allocated at 0.9 of 3 seconds.
+    #[cfg(test)]
+    pub(super) fn of_early(blocks: u64) -> Self {
+        let moments = (1..=blocks).map(|block| (0.9, block)).chain([(3.0, blocks)]);
+        Self { moments: moments.collect(), late_bytes: 1.0 }
     }
 
     /// One that goes evenly for so many seconds.

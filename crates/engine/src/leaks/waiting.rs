@@ -29,6 +29,9 @@ pub(super) fn is_kept(blocks: &[Lifetime]) -> bool {
 
 /// When the program began to wait, in seconds, if it did nothing else for most of the time before `end`.
 pub(super) fn waits_since(clock: &Clock, end: f64) -> Option<f64> {
+    if !clock.tells_pauses() {
+        return None;
+    }
     let since = clock.time(WORK);
     let has_started = || end * MIN_WORKED <= since || clock.works_now_and_then(since);
     (since < end * MAX_WORKED && has_started()).then_some(since)
@@ -67,6 +70,15 @@ mod tests {
         assert_eq!(waits_since(&clock, 300.0), Some(98.0));
         // Only its start is known.
         assert_eq!(waits_since(&clock, 3_000.0), None);
+    }
+
+    /// With one sampled block in the first half of the time, a program that works all the time was said to wait since then.
+    #[test]
+    fn few_samples_do_not_tell_that_a_program_waits() {
+        for blocks in [0, 1, 5, 29] {
+            assert_eq!(waits_since(&Clock::of_early(blocks), 3.0), None, "{blocks}");
+        }
+        assert_eq!(waits_since(&Clock::of_early(30), 3.0), Some(0.9));
     }
 
     /// A server leaked for two of six minutes, with a snapshot each twenty seconds.
