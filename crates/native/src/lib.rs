@@ -8,6 +8,7 @@
 #![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
 
 mod allocate;
+mod definition;
 mod entry;
 #[path = "../../preload/src/exec.rs"]
 mod exec;
@@ -15,6 +16,7 @@ mod exec;
 mod leave;
 mod mappings;
 mod next;
+mod operator_definitions;
 mod operators;
 mod resize;
 mod unload;

@@ -1,23 +1,19 @@
 //! The functions of the program's allocator: libc's, or those of a library before it. And those that unload code.
 //!
-//! The first call finds all of them. Until then each is a function of ours that does so. The dynamic linker may
-//! allocate meanwhile, for the text of an error: it gets no memory, and does without.
+//! The first call finds all of them. Until then each is a function of ours that does so. The dynamic linker allocates
+//! meanwhile, for texts of errors: it gets no memory, and does without. So the program's blocks have the places that they
+//! have without us, as parts of the same cache lines.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::{MaybeUninit, transmute};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
+use crate::definition::next_definition;
+use crate::operator_definitions;
+
 /// One function: its address.
 struct Function(AtomicPtr<c_void>);
-
-impl Function {
-    fn find(&self, name: &CStr, otherwise: *mut c_void) {
-        // SAFETY: a C string; finds the definition after ours.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-        self.0.store(if found.is_null() { otherwise } else { found }, Relaxed);
-    }
-}
 
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) -> $result:ty, $otherwise:expr;)*) => {
@@ -73,14 +69,25 @@ macro_rules! functions {
             )*
         }
 
-        /// Finds all of them.
+        /// Finds all of them, and the operators of C++, unless that was done.
         pub(crate) fn find() {
+            if NEXT.malloc.0.load(Relaxed) != first::malloc as *mut c_void {
+                return;
+            }
             FINDING.store(true, Relaxed);
-            $({
-                let name = concat!(stringify!($name), "\0").as_bytes();
-                let name = CStr::from_bytes_with_nul(name).unwrap_or_default();
-                NEXT.$name.find(name, absent::$name as *mut c_void);
-            })*
+            operator_definitions::find();
+            $(
+                let $name = {
+                    let name = concat!(stringify!($name), "\0").as_bytes();
+                    let name = CStr::from_bytes_with_nul(name).unwrap_or_default();
+                    let found = next_definition(name);
+                    if found.is_null() { absent::$name as *mut c_void } else { found }
+                };
+            )*
+            // SAFETY: takes back the errors, of which the program would be told.
+            unsafe { libc::dlerror() };
+            // Now, as from here on the dynamic linker's memory would be the program's.
+            $(NEXT.$name.0.store($name, Relaxed);)*
             FINDING.store(false, Relaxed);
         }
     };

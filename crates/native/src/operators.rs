@@ -8,13 +8,15 @@
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memtrail_agent::native::{
     Address, Bytes, Registers, Source, allocated, counted, counts, freed, may_be_tracked,
     will_not_be_allocated,
 };
 
+use crate::definition::Definition;
+use crate::operator_definitions::{DELETE, NEW, operators};
 use crate::{allocate, next, resize};
 
 /// An operator `new`: a size, then an alignment and `std::nothrow` if it takes them. All are passed in registers, and what
@@ -23,30 +25,8 @@ type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> *mut c_void;
 /// An operator `delete`: a block, then its size, alignment and `std::nothrow` if it takes them.
 type Delete = unsafe extern "C-unwind" fn(*mut c_void, usize, usize);
 
-/// A definition after ours. Without an address it has not been looked for.
-struct Definition {
-    name: &'static CStr,
-    address: AtomicPtr<c_void>,
-}
-
-impl Definition {
-    const fn of(name: &'static CStr) -> Self {
-        Self { name, address: AtomicPtr::new(null_mut()) }
-    }
-
-    /// Its address, or that of what is called where there is none.
-    fn find(&self, otherwise: *mut c_void) -> *mut c_void {
-        // SAFETY: a C string; finds the definition after ours.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-        let found = if found.is_null() { otherwise } else { found };
-        self.address.store(found, Relaxed);
-        found
-    }
-}
-
 /// An operator `new`.
 struct Allocating {
-    definition: Definition,
     is_aligned: bool,
     throws: bool,
     /// The number of the operator that frees what this one allocates.
@@ -55,39 +35,24 @@ struct Allocating {
     is_counted: AtomicBool,
 }
 
-const fn allocating(
-    name: &'static CStr,
-    (is_aligned, throws): (bool, bool),
-    freed_by: usize,
-) -> Allocating {
-    let is_counted = AtomicBool::new(false);
-    Allocating { definition: Definition::of(name), is_aligned, throws, freed_by, is_counted }
+const fn allocating((is_aligned, throws): (bool, bool), freed_by: usize) -> Allocating {
+    Allocating { is_aligned, throws, freed_by, is_counted: AtomicBool::new(false) }
 }
 
 fn next_new<const N: usize>() -> New {
-    let known = NEW[N].definition.address.load(Relaxed);
-    let address = if known.is_null() { found_new::<N>() } else { known };
+    let address = NEW[N].address_or(absent_new::<N> as *mut c_void);
     // SAFETY: the address of an operator `new`.
     unsafe { transmute::<*mut c_void, New>(address) }
 }
 
 fn next_delete<const N: usize>() -> Delete {
-    let known = DELETE[N].address.load(Relaxed);
-    let address = if known.is_null() { found_delete::<N>() } else { known };
+    next_delete_of(&DELETE[N])
+}
+
+fn next_delete_of(definition: &Definition) -> Delete {
+    let address = definition.address_or(absent_delete as *mut c_void);
     // SAFETY: the address of an operator `delete`.
     unsafe { transmute::<*mut c_void, Delete>(address) }
-}
-
-#[cold]
-#[inline(never)]
-fn found_new<const N: usize>() -> *mut c_void {
-    NEW[N].definition.find(absent_new::<N> as *mut c_void)
-}
-
-#[cold]
-#[inline(never)]
-fn found_delete<const N: usize>() -> *mut c_void {
-    DELETE[N].find(absent_delete as *mut c_void)
 }
 
 const fn bytes(size: usize) -> Bytes {
@@ -126,7 +91,7 @@ unsafe extern "C-unwind" fn absent_new<const N: usize>(
     second: usize,
     third: usize,
 ) -> *mut c_void {
-    let operator = &NEW[N];
+    let operator = &OPERATORS[N];
     let at_least_one = size.max(1);
     // SAFETY: any size; an alignment of C++ is one of `memalign`.
     let block = unsafe {
@@ -140,7 +105,7 @@ unsafe extern "C-unwind" fn absent_new<const N: usize>(
         return block;
     }
     // The one of C++'s library has the program's handler called, and throws.
-    let found = of_library(operator.definition.name);
+    let found = of_library(NEW[N].name);
     // SAFETY: an operator `new`, called as this one was.
     unsafe {
         if found.is_null() {
@@ -184,21 +149,22 @@ unsafe extern "C-unwind" fn tracked<const N: usize>(
     unsafe { next_delete::<N>()(block, second, third) };
 }
 
-/// Finds the operators, and which of them are to be counted here. Called by this library's constructor.
+/// Finds which of the operators are to be counted here. Called by this library's constructor.
 pub(crate) fn prepare() {
-    macro_rules! prepare {
-        ($($new:literal)*) => {
-            $(prepare_new::<$new>();)*
-        };
-    }
-    prepare! { 0 1 2 3 4 5 6 7 }
+    prepare_new::<0>();
+    prepare_new::<1>();
+    prepare_new::<2>();
+    prepare_new::<3>();
+    prepare_new::<4>();
+    prepare_new::<5>();
+    prepare_new::<6>();
+    prepare_new::<7>();
 }
 
 /// Tries an operator of the library that has the allocator: one that calls `malloc` is counted there.
 fn prepare_new<const N: usize>() {
-    let operator = &NEW[N];
-    let address = found_new::<N>();
-    if !next::is_of_allocator(address) {
+    let operator = &OPERATORS[N];
+    if !next::is_of_allocator(next_new::<N>() as *const c_void) {
         return;
     }
     let nothrow = (&raw const NOTHROW).addr();
@@ -207,11 +173,9 @@ fn prepare_new<const N: usize>() {
     // SAFETY: called as C++ does.
     let is_counted = counts(|| block = unsafe { next_new::<N>()(1, second, third) });
     let second = if operator.is_aligned { ALIGNMENT } else { 0 };
-    let delete =
-        DELETE.get(operator.freed_by).map(|delete| delete.find(absent_delete as *mut c_void));
-    if let Some(delete) = delete {
+    if let Some(delete) = DELETE.get(operator.freed_by) {
         // SAFETY: the operator that frees such blocks.
-        unsafe { transmute::<*mut c_void, Delete>(delete)(block, second, 0) };
+        unsafe { next_delete_of(delete)(block, second, 0) };
     }
     operator.is_counted.store(!is_counted, Relaxed);
 }
@@ -221,15 +185,12 @@ static NOTHROW: u8 = 0;
 /// More than `malloc` gives.
 const ALIGNMENT: usize = 64;
 
-macro_rules! operators {
+macro_rules! functions {
     (
-        new { $($new:ident = $new_number:literal $new_name:literal $is:expr, $freed_by:literal;)* }
+        new { $($new:ident = $new_number:literal $new_name:literal $is:tt, $freed_by:literal;)* }
         delete { $($delete:ident = $delete_number:literal $delete_name:literal;)* }
     ) => {
-        static NEW: [Allocating; 8] =
-            [$(allocating(name(concat!($new_name, "\0")), $is, $freed_by)),*];
-        static DELETE: [Definition; 12] =
-            [$(Definition::of(name(concat!($delete_name, "\0")))),*];
+        static OPERATORS: [Allocating; 8] = [$(allocating($is, $freed_by)),*];
         $(
             /// # Safety
             /// As the operator's.
@@ -241,7 +202,7 @@ macro_rules! operators {
             ) -> *mut c_void {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    if NEW[$new_number].is_counted.load(Relaxed) && counted(bytes(size)) {
+                    if OPERATORS[$new_number].is_counted.load(Relaxed) && counted(bytes(size)) {
                         return looked_at::<$new_number>(size, second, third);
                     }
                     next_new::<$new_number>()(size, second, third)
@@ -269,41 +230,4 @@ macro_rules! operators {
     };
 }
 
-const fn name(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(name) => name,
-        Err(_) => c"",
-    }
-}
-
-const PLAIN: (bool, bool) = (false, true);
-const NOTHROWING: (bool, bool) = (false, false);
-const ALIGNED: (bool, bool) = (true, true);
-const ALIGNED_NOTHROWING: (bool, bool) = (true, false);
-
-operators! {
-    new {
-        new = 0 "_Znwm" PLAIN, 0;
-        new_array = 1 "_Znam" PLAIN, 1;
-        new_nothrow = 2 "_ZnwmRKSt9nothrow_t" NOTHROWING, 0;
-        new_array_nothrow = 3 "_ZnamRKSt9nothrow_t" NOTHROWING, 1;
-        new_aligned = 4 "_ZnwmSt11align_val_t" ALIGNED, 4;
-        new_array_aligned = 5 "_ZnamSt11align_val_t" ALIGNED, 5;
-        new_aligned_nothrow = 6 "_ZnwmSt11align_val_tRKSt9nothrow_t" ALIGNED_NOTHROWING, 4;
-        new_array_aligned_nothrow = 7 "_ZnamSt11align_val_tRKSt9nothrow_t" ALIGNED_NOTHROWING, 5;
-    }
-    delete {
-        delete = 0 "_ZdlPv";
-        delete_array = 1 "_ZdaPv";
-        delete_sized = 2 "_ZdlPvm";
-        delete_array_sized = 3 "_ZdaPvm";
-        delete_aligned = 4 "_ZdlPvSt11align_val_t";
-        delete_array_aligned = 5 "_ZdaPvSt11align_val_t";
-        delete_sized_aligned = 6 "_ZdlPvmSt11align_val_t";
-        delete_array_sized_aligned = 7 "_ZdaPvmSt11align_val_t";
-        delete_nothrow = 8 "_ZdlPvRKSt9nothrow_t";
-        delete_array_nothrow = 9 "_ZdaPvRKSt9nothrow_t";
-        delete_aligned_nothrow = 10 "_ZdlPvSt11align_val_tRKSt9nothrow_t";
-        delete_array_aligned_nothrow = 11 "_ZdaPvSt11align_val_tRKSt9nothrow_t";
-    }
-}
+operators!(functions);

@@ -88,7 +88,7 @@ mod profile;
 mod rate;
 #[cfg(feature = "recording")]
 mod recording;
-#[cfg(feature = "recording")]
+#[cfg(any(feature = "preloaded", feature = "recording"))]
 mod signals;
 mod spin_lock;
 mod table;
@@ -99,6 +99,7 @@ mod thread_slot;
 mod tracked;
 mod tracker;
 mod units;
+mod value;
 
 pub use alloc::Alloc;
 pub use callstack::{Callstack, MAX_FRAMES, Registers, forget_rules};
@@ -111,6 +112,8 @@ pub use profile::{Profile, StartError, start, start_in_words, start_seeded};
 pub use rate::{Estimate, InvalidRate, Rate};
 #[cfg(feature = "recording")]
 pub use recording::trace_if_requested;
+#[cfg(feature = "preloaded")]
+pub use signals::without_signals;
 #[cfg(feature = "preloaded")]
 pub use tracked::{each_tracked, holding_tracked};
 pub use tracker::{Allocation, NullTracker, Source, Tracker};

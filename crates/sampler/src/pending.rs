@@ -1,10 +1,15 @@
 //! Tracked blocks that were freed while their thread was suspended. Their callbacks come later.
 
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
 use crate::spin_lock::SpinLock;
 use crate::table::Tracked;
 
 /// Those that wait.
 pub(crate) static PENDING: SpinLock<Vec<Tracked>> = SpinLock::new(Vec::new());
+
+/// Whether some wait. A thread sees at least what it has put aside itself.
+static SOME: AtomicBool = AtomicBool::new(false);
 
 /// Puts a freed block aside. The thread is suspended, so what this allocates is not tracked.
 pub(crate) fn push(tracked: Tracked) {
@@ -12,6 +17,7 @@ pub(crate) fn push(tracked: Tracked) {
     // Without memory, the tracker does not hear of this block.
     let refused = if pending.try_reserve(1).is_ok() {
         pending.push(tracked);
+        SOME.store(true, Relaxed);
         None
     } else {
         Some(tracked)
@@ -22,5 +28,10 @@ pub(crate) fn push(tracked: Tracked) {
 
 /// Takes all of them.
 pub(crate) fn take() -> Vec<Tracked> {
-    std::mem::take(&mut *PENDING.lock())
+    if !SOME.load(Relaxed) {
+        return Vec::new();
+    }
+    let mut pending = PENDING.lock();
+    SOME.store(false, Relaxed);
+    std::mem::take(&mut *pending)
 }

@@ -2,7 +2,6 @@
 //!
 //! Threads use the current profile while they sample. One that stops waits until none does.
 
-use std::any::Any;
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
@@ -12,36 +11,29 @@ use crate::rate::{Rate, Unit};
 use crate::table::TABLE;
 use crate::thread::{Drawn, Suspension};
 use crate::tracker::{Allocation, Tracker};
+use crate::value::Value;
 use crate::{fork, thread};
 
 /// A tracker of any type. Data that is not its own is dropped.
 trait AnyTracker: Send + Sync {
-    fn allocated(&self, allocation: &Allocation<'_>) -> Option<Box<dyn Any + Send>>;
-    fn reallocated(
-        &self,
-        data: Box<dyn Any + Send>,
-        allocation: &Allocation<'_>,
-    ) -> Option<Box<dyn Any + Send>>;
-    fn freed(&self, data: Box<dyn Any + Send>);
+    fn allocated(&self, allocation: &Allocation<'_>) -> Option<Value>;
+    fn reallocated(&self, data: Value, allocation: &Allocation<'_>) -> Option<Value>;
+    fn freed(&self, data: Value);
 }
 
 impl<T: Tracker> AnyTracker for T {
-    fn allocated(&self, allocation: &Allocation<'_>) -> Option<Box<dyn Any + Send>> {
-        Some(Box::new(Tracker::allocated(self, allocation)?))
+    fn allocated(&self, allocation: &Allocation<'_>) -> Option<Value> {
+        Tracker::allocated(self, allocation).map(Value::new)
     }
 
-    fn reallocated(
-        &self,
-        data: Box<dyn Any + Send>,
-        allocation: &Allocation<'_>,
-    ) -> Option<Box<dyn Any + Send>> {
-        let data = data.downcast().ok()?;
-        Some(Box::new(Tracker::reallocated(self, *data, allocation)?))
+    fn reallocated(&self, data: Value, allocation: &Allocation<'_>) -> Option<Value> {
+        let data = data.downcast()?;
+        Tracker::reallocated(self, data, allocation).map(Value::new)
     }
 
-    fn freed(&self, data: Box<dyn Any + Send>) {
-        if let Ok(data) = data.downcast() {
-            Tracker::freed(self, *data);
+    fn freed(&self, data: Value) {
+        if let Some(data) = data.downcast() {
+            Tracker::freed(self, data);
         }
     }
 }
@@ -70,9 +62,14 @@ static TAKEN: AtomicBool = AtomicBool::new(false);
 /// Profiles that were started.
 static GENERATIONS: AtomicU64 = AtomicU64::new(0);
 
+/// Whether the current profile is [kept](Profile::keep).
+static KEPT: AtomicBool = AtomicBool::new(false);
+
 /// The use of the current profile by a thread.
 pub(crate) struct InUse {
     current: *const Current,
+    /// Whether the profile may be stopped, which waits for this.
+    is_counted: bool,
 }
 
 impl InUse {
@@ -83,13 +80,16 @@ impl InUse {
 
     /// Begins to use the current profile, if there is one.
     pub(crate) fn begin() -> Option<Self> {
+        if KEPT.load(SeqCst) {
+            return Some(Self { current: CURRENT.load(SeqCst), is_counted: false });
+        }
         if !Self::is_possible() {
             return None;
         }
         IN_USE.fetch_add(1, SeqCst);
         thread::note_use(true);
         // Read again: from here on, who stops the profile waits for us.
-        let in_use = Self { current: CURRENT.load(SeqCst) };
+        let in_use = Self { current: CURRENT.load(SeqCst), is_counted: true };
         (!in_use.current.is_null()).then_some(in_use)
     }
 
@@ -101,8 +101,10 @@ impl InUse {
 
 impl Drop for InUse {
     fn drop(&mut self) {
-        thread::note_use(false);
-        IN_USE.fetch_sub(1, SeqCst);
+        if self.is_counted {
+            thread::note_use(false);
+            IN_USE.fetch_sub(1, SeqCst);
+        }
     }
 }
 
@@ -118,19 +120,15 @@ impl Current {
         unsafe { &*self.tracker }
     }
 
-    pub(crate) fn allocated(&self, allocation: &Allocation<'_>) -> Option<Box<dyn Any + Send>> {
+    pub(crate) fn allocated(&self, allocation: &Allocation<'_>) -> Option<Value> {
         self.tracker().allocated(allocation)
     }
 
-    pub(crate) fn reallocated(
-        &self,
-        data: Box<dyn Any + Send>,
-        allocation: &Allocation<'_>,
-    ) -> Option<Box<dyn Any + Send>> {
+    pub(crate) fn reallocated(&self, data: Value, allocation: &Allocation<'_>) -> Option<Value> {
         self.tracker().reallocated(data, allocation)
     }
 
-    pub(crate) fn freed(&self, data: Box<dyn Any + Send>) {
+    pub(crate) fn freed(&self, data: Value) {
         self.tracker().freed(data);
     }
 }
@@ -237,6 +235,12 @@ impl<T: Tracker> Profile<T> {
         let profile = ManuallyDrop::new(self);
         // SAFETY: the profile is not used again.
         unsafe { profile.end() }
+    }
+
+    /// Keeps the profile until the process's end. Its uses cost less, as nothing has to wait for them.
+    pub fn keep(self) {
+        let _profile = ManuallyDrop::new(self);
+        KEPT.store(true, SeqCst);
     }
 
     /// The tracker. To share a lock with its callbacks, see [`suspended`](crate::suspended).

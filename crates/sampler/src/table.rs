@@ -4,6 +4,7 @@
 //! in the middle of allocations and deallocations, so it cannot allocate. A [filter](crate::filter) in
 //! front of it keeps almost all deallocations away.
 
+#[cfg(feature = "preloaded")]
 use std::any::Any;
 use std::mem::MaybeUninit;
 #[cfg(feature = "preloaded")]
@@ -14,10 +15,11 @@ use crate::hash::Hash;
 use crate::mapping::{Mapping, Zeroed};
 use crate::spin_lock::SpinLock;
 use crate::units::Address;
+use crate::value::Value;
 
 /// What a tracker knows of a block, and the profile that the tracker is of.
 pub(crate) struct Tracked {
-    pub(crate) data: Box<dyn Any + Send>,
+    pub(crate) data: Value,
     pub(crate) generation: u64,
 }
 
@@ -144,7 +146,7 @@ impl Table {
             for slot in shard.slots.slots().iter().filter(|slot| slot.address != 0) {
                 // SAFETY: a slot with an address has a value.
                 let tracked = unsafe { slot.tracked.assume_init_ref() };
-                see(Address(slot.address), &*tracked.data);
+                see(Address(slot.address), tracked.data.any());
             }
         }
     }
@@ -247,7 +249,7 @@ mod tests {
     use super::*;
 
     fn value(tracked: &Tracked) -> u64 {
-        *tracked.data.downcast_ref().expect("a number")
+        *tracked.data.any().downcast_ref().expect("a number")
     }
 
     /// Against a map of the standard library, with few addresses, so that they collide.
@@ -264,7 +266,7 @@ mod tests {
                 assert!(table.remove(address).is_none());
             } else {
                 assert!(table.remove(address).is_none());
-                let tracked = Tracked { data: Box::new(step), generation: 0 };
+                let tracked = Tracked { data: Value::new(step), generation: 0 };
                 assert!(table.insert(address, tracked).is_ok());
                 assert!(table.may_contain(address));
                 oracle.insert(address, step);
@@ -284,7 +286,7 @@ mod tests {
         let near = || addresses().filter(|&a| Hash::of(a).filter_entry() == 0);
         assert!(near().count() > 0);
         for address in near() {
-            let tracked = Tracked { data: Box::new(address.0 as u64), generation: 0 };
+            let tracked = Tracked { data: Value::new(address.0 as u64), generation: 0 };
             assert!(table.insert(address, tracked).is_ok());
         }
         assert!(table.may_contain(null));
@@ -300,7 +302,7 @@ mod tests {
         let counted = std::sync::Arc::new(());
         let table = Table::new();
         for n in 1..=1000 {
-            let tracked = Tracked { data: Box::new(counted.clone()), generation: 0 };
+            let tracked = Tracked { data: Value::new(counted.clone()), generation: 0 };
             assert!(table.insert(Address(n << 4), tracked).is_ok());
         }
         assert_eq!(std::sync::Arc::strong_count(&counted), 1001);

@@ -6,6 +6,8 @@
 //! writes of them is enough to name its addresses after its end.
 #![forbid(unsafe_code)]
 
+#[cfg(feature = "lookup")]
+mod allocators;
 pub mod modules;
 #[cfg(feature = "lookup")]
 mod names;
@@ -16,6 +18,8 @@ mod variable_positions;
 #[cfg(feature = "lookup")]
 mod variables;
 
+#[cfg(feature = "lookup")]
+pub use allocators::OwnFunctions;
 #[cfg(feature = "lookup")]
 pub use names::demangled;
 #[cfg(feature = "lookup")]

@@ -1,9 +1,8 @@
 //! What stands at return addresses: functions, inlined ones too, with files and lines.
 
-use std::collections::HashMap;
-
 use addr2line::Loader;
 use memtrail_trace::Location;
+use rustc_hash::FxHashMap;
 
 use crate::modules::{self, Module};
 use crate::names;
@@ -28,7 +27,7 @@ struct Frame {
 /// addresses is met, and stays in memory.
 pub struct Symbols {
     modules: Vec<(Module, File)>,
-    frames: HashMap<u64, Frame>,
+    frames: FxHashMap<u64, Frame>,
     /// Gives the process's mappings as they are now, when an address is in no module that is known.
     maps: Maps,
 }
@@ -53,13 +52,13 @@ impl Symbols {
     /// Those of this process.
     pub fn of_this_process() -> Self {
         let maps = || std::fs::read_to_string("/proc/self/maps").ok();
-        Self { modules: Vec::new(), frames: HashMap::new(), maps }
+        Self { modules: Vec::new(), frames: FxHashMap::default(), maps }
     }
 
     /// Those of a process that had these modules.
     pub fn of_modules(modules: Vec<Module>) -> Self {
         let modules = modules.into_iter().map(|module| (module, File::Unread)).collect();
-        Self { modules, frames: HashMap::new(), maps: || None }
+        Self { modules, frames: FxHashMap::default(), maps: || None }
     }
 
     /// Looks return addresses up that have not been met.

@@ -7,6 +7,8 @@
 
 #[path = "../../native/src/allocate.rs"]
 mod allocate;
+#[path = "../../native/src/definition.rs"]
+mod definition;
 mod entry;
 #[path = "../../preload/src/exec.rs"]
 mod exec;
@@ -14,6 +16,8 @@ mod exec;
 mod leave;
 #[path = "../../native/src/next.rs"]
 mod next;
+#[path = "../../native/src/operator_definitions.rs"]
+mod operator_definitions;
 #[path = "../../native/src/operators.rs"]
 mod operators;
 #[path = "../../preload/src/readlink.rs"]

@@ -92,7 +92,7 @@ fn start_sampling(target: &'static Target, halvings: Halvings) {
         && let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, target.seed)
     {
         // Until the process ends: blocks are freed late.
-        std::mem::forget(profile);
+        profile.keep();
     }
 }
 

@@ -1,5 +1,7 @@
 //! How the recording of a native program begins.
 
+use std::sync::Arc;
+
 use memtrail_recording::session::{State, live_packet_name};
 use memtrail_recording::{RecordedRuntime, Sampling};
 use memtrail_trace::write::{StreamWriter, Version};
@@ -26,7 +28,7 @@ pub(super) fn begin(
 ) -> Result<&'static Recording, String> {
     let pid = std::process::id();
     let clock = Clock::start();
-    let folder = Folder::make(&setting.options, pid, forked_from.is_some())?;
+    let folder = Arc::new(Folder::make(&setting.options, pid, forked_from.is_some())?);
     let failed = |errno: i32| {
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())
@@ -45,8 +47,8 @@ pub(super) fn begin(
     let writer = StreamWriter::new(memory, Version::V2, u64::from(pid), domain, clock.now(), first)
         .map_err(|error| error.to_string())?;
     let modules = Modules::begin(&folder, clock.now());
+    let resident = Resident::new(clock, Arc::clone(&folder));
     let files = Files { setting, clock, folder, output, modules, description };
-    let resident = Resident::new(clock);
     let stream = Stream::new(files, writer);
     let mappings = Mappings::new(setting.per_byte, setting.seed);
     let recording = Recording::install(setting, (pid, epoch), resident, stream, mappings);

@@ -114,7 +114,7 @@ fn start(
     }
     if let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, seed) {
         // Until the process ends: blocks are freed late.
-        std::mem::forget(profile);
+        profile.keep();
         if setting.options.mappings {
             mapping_calls::record();
         }

@@ -27,14 +27,12 @@ pub(super) fn measure_if_due(function: &Registers) {
         let begun = thread_cpu_time();
         let elapsed = measure(recording, function);
         let cost = Duration::from_nanos(thread_cpu_time().saturating_sub(begun));
-        let pause = pace::next(cost, elapsed.unwrap_or_default()).as_nanos() as u64;
+        let pause = pace::next(cost, elapsed).as_nanos() as u64;
         resident.due.store(coarse().saturating_add(pause), Relaxed);
     });
 }
 
 /// Measures and writes. Gives the age of the recording.
-pub(super) fn measure(recording: &Recording, function: &Registers) -> Option<Duration> {
-    let figures = recording.resident.measure(&recording.setting.session, function)?;
-    recording.stream()?.append_memory(&recording.resident, &figures);
-    Some(figures.elapsed)
+pub(super) fn measure(recording: &Recording, function: &Registers) -> Duration {
+    recording.resident.measure(&recording.setting.session, function)
 }

@@ -4,11 +4,12 @@
 //! only where the whole callstack is known to have no handler; elsewhere its last figures count.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use memtrail_recording::memory::{Figure, HEADING, MemoryFigures};
-use memtrail_sampler::{Registers, is_uninterrupted};
+use memtrail_sampler::{Registers, is_uninterrupted, without_signals};
 
 use crate::os::clock::{Clock, coarse};
 use crate::os::lock::Lock;
@@ -25,47 +26,61 @@ pub(super) struct Resident {
     clock: Clock,
     /// When it is time, by the coarse clock.
     pub(super) due: AtomicU64,
-    state: Lock<State>,
+    malloc: Malloc,
+    folder: Arc<Folder>,
+    written: Lock<Written>,
 }
 
-struct State {
-    malloc: Malloc,
+/// What was measured before.
+struct Written {
+    log: FigureLog,
+    /// When that was.
+    elapsed: Duration,
     /// What `malloc` counted last.
     counted: MemoryFigures,
-    log: FigureLog,
 }
 
 impl Resident {
-    pub(super) fn new(clock: Clock) -> Self {
-        let state = State {
-            malloc: Malloc::find(),
-            counted: MemoryFigures::default(),
+    pub(super) fn new(clock: Clock, folder: Arc<Folder>) -> Self {
+        let written = Written {
             log: FigureLog::new(FileKind::Memory, HEADING),
+            elapsed: Duration::ZERO,
+            counted: MemoryFigures::default(),
         };
         let due = AtomicU64::new(coarse().saturating_add(pace::FIRST.as_nanos() as u64));
-        Self { clock, due, state: Lock::new(state) }
+        Self { clock, due, malloc: Malloc::find(), folder, written: Lock::new(written) }
     }
 
-    /// Measures, and gives what that took. Nothing while another thread does.
-    pub(super) fn measure(&self, session: &Path, function: &Registers) -> Option<MemoryFigures> {
-        let mut state = self.state.try_lock()?;
+    /// Measures and writes. Gives the age of the recording.
+    ///
+    /// No lock is held while it measures: a handler of the program's may end the process meanwhile, in this very
+    /// thread, and then measures, too. None runs while it writes, which is short.
+    pub(super) fn measure(&self, session: &Path, function: &Registers) -> Duration {
         let elapsed = self.clock.now().0.saturating_sub(self.clock.start.0);
         let mut figures = MemoryFigures::new(Duration::from_micros(elapsed));
         process::measure(session, &[], &mut figures);
-        let state = &mut *state;
-        if is_uninterrupted(function) {
-            state.malloc.measure(&mut state.counted);
-        }
-        for figure in COUNTED {
-            figures.set(figure, state.counted.get(figure));
-        }
-        Some(figures)
+        let counted = is_uninterrupted(function).then(|| {
+            let mut counted = MemoryFigures::default();
+            self.malloc.measure(&mut counted);
+            counted
+        });
+        without_signals(|| self.write(&mut figures, counted));
+        figures.elapsed
     }
 
-    /// Appends a line to the file.
-    pub(super) fn append(&self, folder: &Folder, figures: &MemoryFigures) {
-        if let Some(mut state) = self.state.try_lock() {
-            state.log.append(folder, &figures.line());
+    fn write(&self, figures: &mut MemoryFigures, counted: Option<MemoryFigures>) {
+        let Some(mut written) = self.written.try_lock_for() else { return };
+        // Another thread has measured later, perhaps as the process ends.
+        if written.elapsed > figures.elapsed {
+            return;
         }
+        written.elapsed = figures.elapsed;
+        if let Some(counted) = counted {
+            written.counted = counted;
+        }
+        for figure in COUNTED {
+            figures.set(figure, written.counted.get(figure));
+        }
+        written.log.append(&self.folder, &figures.line());
     }
 }

@@ -1,15 +1,14 @@
 //! The trace under way: events become packets, packets go to the file.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use memtrail_recording::memory::MemoryFigures;
 use memtrail_recording::session::{State, WriteFailure};
 use memtrail_recording::{Description, FileState, Outcome, Snapshot};
 use memtrail_sampler::{Address, Allocation, Bytes, Samples};
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
 
-use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::os::clock::Clock;
 use crate::os::forked;
@@ -28,7 +27,7 @@ const NO_CALLSTACK: Code = Code(2);
 pub(super) struct Files {
     pub(super) setting: &'static Setting,
     pub(super) clock: Clock,
-    pub(super) folder: Folder,
+    pub(super) folder: Arc<Folder>,
     pub(super) output: Output,
     pub(super) modules: Modules,
     pub(super) description: Description,
@@ -109,11 +108,6 @@ impl Stream {
             let now = self.files.clock.now();
             self.retried(now, |writer| writer.collect(now, id));
         }
-    }
-
-    /// Writes what resident memory is used for.
-    pub(super) fn append_memory(&self, resident: &Resident, figures: &MemoryFigures) {
-        resident.append(&self.files.folder, figures);
     }
 
     /// Rare, and with text at hand: kept apart from what happens at each event.

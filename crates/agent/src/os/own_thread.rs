@@ -13,6 +13,8 @@ use std::sync::atomic::{
 };
 use std::time::Duration;
 
+use memtrail_sampler::without_signals;
+
 use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
 
@@ -78,28 +80,26 @@ pub(crate) fn start(stack: usize, run: Run) -> bool {
     // SAFETY: every call gets valid arguments; the signal mask is put back.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
         let mut thread: libc::pthread_t = 0;
         if libc::pthread_attr_init(&raw mut attributes) != 0 {
             return false;
         }
         libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
         libc::pthread_attr_setstacksize(&raw mut attributes, stack);
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
         // libc takes the program's thread-local variables out of the stack, and refuses what is too small.
         let mut stack = stack;
-        let failed = loop {
-            let run = run as *mut c_void;
-            let error = libc::pthread_create(&raw mut thread, &raw const attributes, begin, run);
-            if error != libc::EINVAL || stack >= LARGEST_STACK {
-                break error;
+        let failed = without_signals(|| {
+            loop {
+                let run = run as *mut c_void;
+                let attributes = &raw mut attributes;
+                let error = libc::pthread_create(&raw mut thread, attributes, begin, run);
+                if error != libc::EINVAL || stack >= LARGEST_STACK {
+                    break error;
+                }
+                stack *= 2;
+                libc::pthread_attr_setstacksize(attributes, stack);
             }
-            stack *= 2;
-            libc::pthread_attr_setstacksize(&raw mut attributes, stack);
-        };
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
+        });
         libc::pthread_attr_destroy(&raw mut attributes);
         failed == 0
     }

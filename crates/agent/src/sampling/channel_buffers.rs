@@ -8,6 +8,7 @@
 use std::ffi::c_void;
 use std::mem::transmute;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::custom;
@@ -30,6 +31,8 @@ struct Hooked {
 }
 
 static HOOKED: OnceLock<Hooked> = OnceLock::new();
+/// Where the runtime's operations of channels are, once a channel has been seen; 0 before.
+static CHANNEL_OPERATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Lets the sampler know of channels' memory from now on. Where the runtime's functions are not as expected, it does not.
 ///
@@ -79,8 +82,21 @@ unsafe extern "C" fn allocate_custom(
     block
 }
 
+/// The standard library opens three channels before all else. From then on their operations are known, and numbers that C
+/// code allocates cost a comparison.
 fn is_channel(target: &Target, operations: u64) -> bool {
-    custom::identifier(&target.memory, operations, &mut [0; 16]) == custom::CHANNEL
+    match CHANNEL_OPERATIONS.load(Relaxed) {
+        0 => {
+            let mut name = [0; 16];
+            let found = custom::identifier(&target.memory, operations, &mut name);
+            let is_channel = found == custom::CHANNEL;
+            if is_channel {
+                CHANNEL_OPERATIONS.store(operations, Relaxed);
+            }
+            is_channel
+        }
+        known => operations == known,
+    }
 }
 
 /// Whether the domain is sampled by a profile of ours.

@@ -34,6 +34,10 @@ pub fn walk_only_by_rules() {
 /// Whether a function with these registers is certainly in no handler of a signal: all its callers are known, up to the
 /// one that its thread began with. `false` if that cannot be told.
 #[cfg(any(test, feature = "preloaded"))]
+#[cfg_attr(
+    not(feature = "preloaded"),
+    expect(unreachable_pub, reason = "then it is for tests alone")
+)]
 pub fn is_uninterrupted(function: &Registers) -> bool {
     walk::walk(function, &mut Frames::up_to(MAX_FRAMES)) == Ok(walk::End::Outermost)
 }

@@ -13,9 +13,10 @@ mod writer;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use crate::events;
 use crate::profile::{Profile, start_in_words};
 use crate::rate::Rate;
-use crate::{events, signals};
+use crate::signals::without_signals;
 use folder::Folder;
 use queue::Queue;
 
@@ -41,7 +42,7 @@ pub fn trace_if_requested() {
     let Ok(()) = RECORDING.set(profile) else { return };
     // SAFETY: the function is there until the program's end.
     unsafe { libc::atexit(at_exit) };
-    let started = signals::blocked(|| {
+    let started = without_signals(|| {
         std::thread::Builder::new().name("memtrail".into()).spawn(|| {
             events::suspended(|| {
                 while RECORDING.get().is_some_and(|profile| profile.tracker().write()) {

@@ -58,14 +58,16 @@ impl<W: Write> TraceWriter<W> {
         let mut locations = Vec::new();
         let mut short = Vec::new();
         let stream = self.at(index)?;
-        let backtrace = if stream.fits(backtrace, stream.shared(backtrace, 0)) {
-            backtrace
+        let shared = stream.shared(backtrace, 0);
+        let (backtrace, shared) = if stream.fits(backtrace, shared) {
+            (backtrace, shared)
         } else {
             short.extend_from_slice(backtrace);
             omitted::shorten(&mut short);
-            &short
+            (&short[..], stream.shared(&short, 0))
         };
-        for &code in backtrace {
+        // The codes of the previous backtrace are known.
+        for &code in backtrace.get(shared..).unwrap_or_default() {
             if !self.at(index)?.knows(code) {
                 locations.clear();
                 match omitted::location(code) {
@@ -75,7 +77,7 @@ impl<W: Write> TraceWriter<W> {
                 self.put(index, now, |stream| stream.define(now, code, &locations))?;
             }
         }
-        self.put(index, now, |stream| stream.alloc(now, event, backtrace, 0))
+        self.put(index, now, |stream| stream.alloc(now, event, backtrace, shared))
     }
 
     /// Block `id` moved to the major heap, said by `domain`.

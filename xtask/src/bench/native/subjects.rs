@@ -9,6 +9,7 @@ use crate::bench::scratch;
 use crate::command::{Outcome, output, run};
 
 const ALLOCATES: &str = include_str!("allocates.c");
+const CHURNS: &str = include_str!("churns.rs");
 const CALCULATES: &str = include_str!("calculates.py");
 const TCMALLOC: &str = "libtcmalloc.so.4";
 /// As memtrail's, one sample for 512 KiB.
@@ -70,12 +71,19 @@ pub(super) fn all() -> Outcome<(Vec<Subject>, Vec<String>)> {
     } else {
         missing.push("gperftools: libgoogle-perftools4 is not installed".to_owned());
     }
-    let mut exact = vec![plain("alone"), memtrail("memtrail --rate 1", &["--rate", "1"])];
-    if is_there("heaptrack") {
-        exact.push(Variant { recorder: Recorder::Heaptrack, ..plain("heaptrack, its reader too") });
-    } else {
+    let has_heaptrack = is_there("heaptrack");
+    if !has_heaptrack {
         missing.push("heaptrack: not installed".to_owned());
     }
+    let exact = || {
+        let mut exact = vec![plain("alone"), memtrail("memtrail --rate 1", &["--rate", "1"])];
+        if has_heaptrack {
+            let recorder = Recorder::Heaptrack;
+            exact.push(Variant { recorder, ..plain("heaptrack, its reader too") });
+        }
+        exact
+    };
+    let real = || vec![plain("alone"), plain("alone, again"), memtrail("memtrail", &[])];
     let mut subjects = vec![
         Subject {
             name: "allocates 60 million blocks",
@@ -85,10 +93,9 @@ pub(super) fn all() -> Outcome<(Vec<Subject>, Vec<String>)> {
         Subject {
             name: "allocates 1 million blocks",
             command: vec![text(&allocates), "1000000".into()],
-            variants: exact,
+            variants: exact(),
         },
     ];
-    let real = || vec![plain("alone"), plain("alone, again"), memtrail("memtrail", &[])];
     let script = folder.join("calculates.py");
     write(&script, CALCULATES)?;
     if let Ok(python) =
@@ -98,6 +105,14 @@ pub(super) fn all() -> Outcome<(Vec<Subject>, Vec<String>)> {
         subjects.push(Subject { name: "python3", command, variants: real() });
     } else {
         missing.push("python3: not installed".to_owned());
+    }
+    if let Ok(churns) = compiled_rust(&folder) {
+        for (name, steps, variants) in [
+            ("maps and strings in Rust", "4000000", real()),
+            ("maps and strings in Rust, briefly", "300000", exact()),
+        ] {
+            subjects.push(Subject { name, command: vec![text(&churns), steps.into()], variants });
+        }
     }
     if let Ok(sysroot) = output(Command::new("rustc").args(["--print", "sysroot"])) {
         let source = folder.join("compiled.rs");
@@ -187,6 +202,13 @@ fn compiled(folder: &Path) -> Outcome<PathBuf> {
     let (source, program) = (folder.join("allocates.c"), folder.join("allocates"));
     write(&source, ALLOCATES)?;
     run(Command::new("cc").args(["-g", "-O1", "-o"]).arg(&program).arg(&source))?;
+    Ok(program)
+}
+
+fn compiled_rust(folder: &Path) -> Outcome<PathBuf> {
+    let (source, program) = (folder.join("churns.rs"), folder.join("churns"));
+    write(&source, CHURNS)?;
+    run(Command::new("rustc").args(["-O", "-g", "-o"]).arg(&program).arg(&source))?;
     Ok(program)
 }
 

@@ -1,0 +1,51 @@
+//! Where functions are that are behind this library's: definitions of the same name that come next.
+
+use std::ffi::{CStr, c_void};
+use std::ptr::{null_mut, without_provenance_mut};
+use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+
+/// The address of the definition after ours, or null if there is none.
+pub(crate) fn next_definition(name: &CStr) -> *mut c_void {
+    // SAFETY: a C string; finds the definition after ours.
+    unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
+}
+
+/// What the address is of a definition that was looked for, and is not there.
+const ABSENT: *mut c_void = without_provenance_mut(1);
+
+/// A definition after ours. Without an address it has not been looked for.
+pub(crate) struct Definition {
+    pub(crate) name: &'static CStr,
+    address: AtomicPtr<c_void>,
+}
+
+impl Definition {
+    pub(crate) const fn of(name: &'static CStr) -> Self {
+        Self { name, address: AtomicPtr::new(null_mut()) }
+    }
+
+    /// Its address, or that of `otherwise` where there is none.
+    #[inline]
+    pub(crate) fn address_or(&self, otherwise: *mut c_void) -> *mut c_void {
+        let known = self.address.load(Relaxed);
+        if known.addr() > ABSENT.addr() { known } else { self.found_or(otherwise) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn found_or(&self, otherwise: *mut c_void) -> *mut c_void {
+        self.find();
+        if self.address.load(Relaxed) == ABSENT {
+            self.address.store(otherwise, Relaxed);
+        }
+        self.address.load(Relaxed)
+    }
+
+    /// Looks for it, unless that was done.
+    pub(crate) fn find(&self) {
+        if self.address.load(Relaxed).is_null() {
+            let found = next_definition(self.name);
+            self.address.store(if found.is_null() { ABSENT } else { found }, Relaxed);
+        }
+    }
+}
