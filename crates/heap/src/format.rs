@@ -24,8 +24,9 @@
 //! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
 //! | 10 | `TOTALS` | blocks:n edges:n outside:n pause:n; the pause is the target's, in nanoseconds, 0 if unknown |
 //! | 11 | `END` | nothing |
-//! | 12 | `IMMEDIATES` | values:n (value: signed, in zigzag)* names:n (value's number:n name:text)* blocks:n (block: difference to the last, value's number:n)*: see below |
+//! | 12 | `IMMEDIATES` | values:n (value: signed, in zigzag)* names:n (value's number:n name:text)* blocks:n (block: difference to the last)* (value's number:n)*: see below |
 //! | 13 | `OBJECTS` | names:n (kind:u8 text)* blocks:n (block: difference to the last, name's number:n)*: what blocks with the tag of objects are; kind 0 is an extension constructor, 1 an object with methods of these classes |
+//! | 14 | `PLACES` | files:n text*, variables:n label:n* `file:n`* flags:u8* first:n* lines:n*: in which lines variables are defined; labels are differences to the last, files and first lines as well, in zigzag; `lines` is how many there are, 0 if unknown; with flag 1, the lines are those of the code that computes the value, else of variables before and behind it |
 //!
 //! `text` is a length and bytes; a *difference* is a signed number in zigzag. Blocks are numbered in
 //! the order of their addresses, through all regions.
@@ -77,6 +78,7 @@
 //! - 1 had the pause before the first section, as `pause:u64`, outside all checksums.
 //! - 1 and 2 had nothing of memory that is shared, and for custom blocks bytes outside the heap instead
 //!   of bytes + 1.
+//! - 1 to 7 had no `PLACES`, and in `IMMEDIATES` each block with its value's number behind it.
 //! - 1 to 5 had in `IMMEDIATES` no blocks with five fields.
 //! - 1 to 4 had in `CODES` only flag 1; 5 and 6 had not flag 8.
 //! - 1 to 3 had in `CODES` neither flags nor symbols nor columns, and in `EPHEMERONS` data + 1, 0 if it is not
@@ -85,7 +87,7 @@
 /// The first bytes of every snapshot.
 pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
 /// The version that is written. Those before it are read, too.
-pub(crate) const VERSION: u16 = 7;
+pub(crate) const VERSION: u16 = 8;
 /// From this version on, bytes outside the heap may be unknown.
 pub(crate) const WITH_UNKNOWN: u16 = 3;
 /// From this version on, functions have symbols and columns, and ephemerons' data that is no block is set.
@@ -94,6 +96,8 @@ pub(crate) const WITH_SYMBOLS: u16 = 4;
 pub(crate) const WITH_BETWEEN: u16 = 5;
 /// From this version on, these may be the lines of the class that the compiler made the function for.
 pub(crate) const WITH_CLASSES: u16 = 7;
+/// From this version on, numbers of immediate values are behind all blocks that have any.
+pub(crate) const WITH_COLUMNS: u16 = 8;
 /// Bytes before the first section.
 pub(crate) const FILE_HEADER: usize = 8;
 /// The same in version 1, where the last eight of them are the pause.
@@ -116,8 +120,9 @@ pub(crate) mod kind {
     pub(crate) const END: u16 = 11;
     pub(crate) const IMMEDIATES: u16 = 12;
     pub(crate) const OBJECTS: u16 = 13;
+    pub(crate) const PLACES: u16 = 14;
     /// The highest.
-    pub(crate) const LAST: u16 = OBJECTS;
+    pub(crate) const LAST: u16 = PLACES;
 }
 
 /// A payload as it is.

@@ -5,6 +5,7 @@ use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
 use crate::units::LabelId;
+use crate::variable_places::{Position, VariablePlace};
 
 macro_rules! numbered {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $code:literal $text:literal),* $(,)? } else $other:ident) => {
@@ -132,6 +133,8 @@ pub struct Labels {
     pub(crate) texts: Texts,
     /// What fields of modules' blocks are in the program's source, where that is known. Not in the file.
     variables: HashMap<LabelId, Variable, FxBuildHasher>,
+    /// Where values of variables are computed.
+    places: HashMap<LabelId, VariablePlace, FxBuildHasher>,
 }
 
 /// A global variable, as the program's source has it.
@@ -154,7 +157,12 @@ impl Default for Labels {
 impl Labels {
     /// None yet.
     pub fn new() -> Self {
-        Self { labels: Vec::new(), texts: Texts::new(), variables: HashMap::default() }
+        Self {
+            labels: Vec::new(),
+            texts: Texts::new(),
+            variables: HashMap::default(),
+            places: HashMap::default(),
+        }
     }
 
     /// Adds a label below `parent`, which must have come before it.
@@ -215,6 +223,27 @@ impl Labels {
     /// What a field of a module's block is, if that is known.
     pub fn variable(&self, id: LabelId) -> Option<&Variable> {
         self.variables.get(&id)
+    }
+
+    /// Notes where the value of a variable is computed.
+    pub fn set_place(&mut self, id: LabelId, place: VariablePlace) {
+        if self.get(id).is_some() {
+            self.places.insert(id, place);
+        }
+    }
+
+    /// All such places, in the order of labels.
+    pub fn places(&self) -> Vec<(LabelId, &VariablePlace)> {
+        let mut all: Vec<_> = self.places.iter().map(|(id, place)| (*id, place)).collect();
+        all.sort_unstable_by_key(|(id, _)| *id);
+        all
+    }
+
+    /// Where a variable is defined, as exactly as that is known.
+    pub fn position(&self, id: LabelId) -> Option<Position> {
+        let defined = self.variable(id).and_then(|variable| variable.position.clone());
+        let defined = defined.map(|text| Position { text, derivation: "cmt" });
+        defined.or_else(|| self.places.get(&id).map(VariablePlace::position))
     }
 
     /// All that are known, in the order of labels.

@@ -35,6 +35,7 @@ pub mod renumber;
 mod space;
 pub mod tag;
 mod units;
+mod variable_places;
 pub mod write;
 
 #[cfg(feature = "analysis")]
@@ -47,3 +48,4 @@ pub use function_lines::Between;
 pub use label::{Label, LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength, Variable};
 pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};
+pub use variable_places::{Position, VariablePlace};

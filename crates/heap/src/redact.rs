@@ -8,6 +8,7 @@ use crate::format::{SECTION_HEADER, kind};
 use crate::label::Labels;
 use crate::read::sections::{header, section};
 use crate::read::{self, Error};
+use crate::variable_places::{self, VariablePlace};
 use crate::write::Function;
 use crate::write::sections::Sections;
 use crate::write::tables;
@@ -36,13 +37,13 @@ pub fn redact(bytes: &[u8], removed: Removed) -> Result<Vec<u8>, Error> {
         let mut buffer = Vec::new();
         match section.kind {
             kind::CONTENTS if removed.contents => {}
-            kind::FACTS | kind::LABELS | kind::CODES if removed.identity => {
+            kind::FACTS | kind::LABELS | kind::CODES | kind::PLACES if removed.identity => {
                 let content = section.content(&mut buffer)?;
                 let Some(table) = anonymous(section.kind, content, start.version) else { break };
                 // Memory takes all that is written.
                 let _ = Sections::behind(&mut copy).section(section.kind, 0, &table);
             }
-            kind::FACTS..=kind::TOTALS | kind::IMMEDIATES | kind::OBJECTS => {
+            kind::FACTS..=kind::TOTALS | kind::IMMEDIATES | kind::OBJECTS | kind::PLACES => {
                 copy.extend_from_slice(whole);
             }
             kind::END => {
@@ -71,6 +72,15 @@ fn anonymous(kind: u16, content: &[u8], version: u16) -> Option<Vec<u8>> {
             Some(tables::facts(&facts))
         }
         kind::LABELS => Some(tables::labels(&shortened(&read::tables::labels(&mut cursor)?))),
+        kind::PLACES => {
+            let places = variable_places::read(&mut cursor)?;
+            let short = places.into_iter().map(|(label, place)| {
+                let file = file_name(&place.file).to_vec();
+                (label, VariablePlace { file, ..place })
+            });
+            let short: Vec<_> = short.collect();
+            Some(variable_places::write(short.iter().map(|(label, place)| (*label, place))))
+        }
         _ => {
             let functions = read::tables::functions(&mut cursor, version)?;
             let mut table = Vec::new();

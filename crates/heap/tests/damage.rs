@@ -4,7 +4,7 @@
 use memtrail_heap::model::{BETWEEN, Heap, Made, PARTIAL, UNKNOWN, Value, shared};
 use memtrail_heap::read::{Cause, Columns, ObjectName, Peek, Snapshot, Strength};
 use memtrail_heap::redact::{Removed, redact};
-use memtrail_heap::{Between, BlockIndex, RootKind, fuzz, tag};
+use memtrail_heap::{Between, BlockIndex, LabelId, RootKind, VariablePlace, fuzz, tag};
 use proptest::prelude::*;
 
 /// A heap with something of everything.
@@ -92,7 +92,7 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(error.cause, Cause::Version(9));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 7"
+        "at byte 6: heap snapshot of version 9, and this reader knows up to version 8"
     );
 }
 
@@ -230,6 +230,54 @@ fn files_of_version_6_are_read() {
     let copy = Snapshot::read(&copy).unwrap();
     assert_eq!((copy.damage, &copy.functions), (None, &snapshot.functions));
     fuzz::read(old);
+}
+
+/// There was nothing of where variables are defined.
+#[test]
+fn files_of_version_7_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v7.heap");
+    assert_eq!(old[6..8], [7, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 3));
+    assert_eq!(snapshot.labels.places(), []);
+    assert!(snapshot.functions.iter().any(|one| one.is_of_class));
+    fuzz::read(old);
+}
+
+/// Where variables are defined; files without folders in a copy that is given away.
+#[test]
+fn places_of_variables_are_read_again() {
+    let mut heap = heap(1);
+    let place = |file: &str, first, last, is_computed| VariablePlace {
+        file: file.into(),
+        lines: Between { first, last },
+        is_computed,
+    };
+    let places = |folder: &str| {
+        [
+            (LabelId(0), place(&format!("{folder}shop.ml"), 12, Some(12), true)),
+            (LabelId(1), place(&format!("{folder}cart.ml"), 90, None, false)),
+        ]
+    };
+    for (label, place) in places("src/") {
+        heap.labels.set_place(label, place);
+    }
+    heap.labels.set_place(LabelId(1 << 20), place("none.ml", 1, None, false));
+    let bytes = heap.bytes();
+    let found = |bytes: &[u8]| -> Vec<(LabelId, VariablePlace)> {
+        let labels = Snapshot::read(bytes).unwrap().labels;
+        labels.places().into_iter().map(|(label, place)| (label, place.clone())).collect()
+    };
+    assert_eq!(found(&bytes), places("src/"));
+    let copy = redact(&bytes, Removed { contents: true, identity: true }).unwrap();
+    assert_eq!(found(&copy), places(""));
+    let position = |label| Snapshot::read(&bytes).unwrap().labels.position(LabelId(label)).unwrap();
+    assert_eq!((position(0).text.as_str(), position(0).derivation), ("src/shop.ml:12", "computed"));
+    assert_eq!(
+        (position(1).text.as_str(), position(1).derivation),
+        ("src/cart.ml:90-end", "neighbours")
+    );
+    fuzz::read(&bytes);
 }
 
 /// Functions without a line have lines between which they start.

@@ -3,6 +3,7 @@
 //! Not part of the interface; the fuzz targets and the tests call them.
 
 use crate::debuginfo::{Packing, RawLocation, locations, outermost_first};
+use crate::entry_code::{Entry, definitions};
 use crate::frames::{Descriptor, FrameTable, UnitTable};
 use crate::functions::{FunctionCode, locate};
 use crate::memory::{Address, Image, Memory};
@@ -31,6 +32,22 @@ pub fn memory(input: &[u8]) {
             stack(&image, &crate::Layout::of(version, machine), at);
         }
     }
+}
+
+/// Code that gives variables their values, of a unit whose data are the input.
+pub fn entry_code(input: &[u8]) {
+    let memory = Image { base: BASE, bytes: input };
+    let end = BASE + input.len() as u64;
+    let entry = Entry {
+        symbol: b"camlShop__entry",
+        code: input,
+        start: BASE,
+        data: BASE..end,
+        initialize: Some(BASE),
+    };
+    let Some(table) = FrameTable::given(BASE, 3) else { return };
+    let found = definitions(&memory, Packing::WithEnd, table, &entry, |at| memory.u64(at));
+    assert!(found.iter().all(|(slot, _)| entry.data.contains(slot)));
 }
 
 /// Frame tables and debug information.

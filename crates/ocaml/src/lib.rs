@@ -18,7 +18,9 @@ pub mod calibrate;
 pub mod class_functions;
 pub mod code_references;
 pub mod debuginfo;
+pub mod definition_lines;
 pub mod domain_lock;
+pub mod entry_code;
 pub mod frames;
 pub mod functions;
 #[doc(hidden)]

@@ -169,7 +169,12 @@ pub fn split_symbol(symbol: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// The unit whose table of static blocks has this symbol: `camlShop__gc_roots`.
 pub fn unit_of_table(symbol: &[u8]) -> Option<&[u8]> {
-    let unit = symbol.strip_prefix(b"caml")?.strip_suffix(b"gc_roots")?;
+    unit_of(symbol, b"gc_roots")
+}
+
+/// The unit that a symbol is of, if it is one that each unit has, with this name: `entry`, `data_begin`.
+pub fn unit_of<'s>(symbol: &'s [u8], name: &[u8]) -> Option<&'s [u8]> {
+    let unit = symbol.strip_prefix(b"caml")?.strip_suffix(name)?;
     let unit = unit.strip_suffix(b"__").or_else(|| unit.strip_suffix(b"."))?;
     unit.first()?.is_ascii_uppercase().then_some(unit)
 }

@@ -308,6 +308,8 @@ pub mod heap {
     pub const ATOMS: &str = "caml_atom_table";
     /// All: data, zero-terminated array of zero-terminated arrays of blocks.
     pub const GLOBALS: &str = "caml_globals";
+    /// All: `void f(value *, value)`, stores a value for the first time.
+    pub const INITIALIZE: &str = "caml_initialize";
     /// All: data, blocks: behind this prefix is the name of an exception that the runtime raises itself.
     pub const PREDEFINED_EXCEPTION: &[u8] = b"caml_exn_";
     /// All: data, a value: marks empty fields of ephemerons.

@@ -46,6 +46,9 @@ pub struct OwnerRow {
     /// Where the variable is defined: `cache.ml:12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
+    /// How that is known: `cmt`, `computed` or `neighbours`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub derivation: Option<&'static str>,
     /// Of a global variable without a name, what it holds: `class Shop.cart`. Only where it was looked for
     /// ([`add_held_values`](super::add_held_values)).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -204,6 +207,7 @@ impl<'n, 'h> Names<'n, 'h> {
         let root = self.definition(owner);
         let label = label_of(self.heap, root);
         let variable = label.and_then(|label| labels.variable(label));
+        let position = label.and_then(|label| labels.position(label));
         let path = label.map_or_else(Vec::new, |label| label_path(labels, label));
         let (block, holders) = self.holders(owner);
         let [retained, retained_external] = match block {
@@ -223,7 +227,8 @@ impl<'n, 'h> Names<'n, 'h> {
             variable: variable.map(|_| path.join(".")),
             path,
             r#type: variable.map(|variable| variable.ty.clone()).filter(|ty| !ty.is_empty()),
-            position: variable.and_then(|variable| variable.position.clone()),
+            derivation: position.as_ref().map(|position| position.derivation),
+            position: position.map(|position| position.text),
             holds: None,
             root,
             owner,
@@ -253,8 +258,8 @@ impl<'n, 'h> Names<'n, 'h> {
 
     /// Where a root is defined, if it is a variable and that is known.
     pub(super) fn position(&self, root: RootNodeId) -> Option<String> {
-        let variable = self.heap.snapshot.labels.variable(label_of(self.heap, root)?)?;
-        variable.position.clone()
+        let position = self.heap.snapshot.labels.position(label_of(self.heap, root)?);
+        position.map(|position| position.text)
     }
 
     /// A root's own kind.

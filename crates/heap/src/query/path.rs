@@ -277,7 +277,7 @@ impl Path {
                     Step {
                         name: root_name(&heap.snapshot.labels, heap.graph.root_nodes(), root_node),
                         r#type: ty.filter(|ty| !ty.is_empty()),
-                        position: variable.and_then(|variable| variable.position.clone()),
+                        position: position_of(heap, root_node),
                         block: None,
                         root: Some(root_node),
                         field: None,
@@ -338,6 +338,15 @@ fn path_text(heap: &Heap<'_>, steps: &[Step]) -> String {
         is_many: step.times > 1,
     });
     text(root, segments)
+}
+
+fn position_of(heap: &Heap<'_>, root_node: RootNodeId) -> Option<String> {
+    match heap.graph.root_nodes().get(root_node) {
+        RootNode::Label(label) => {
+            heap.snapshot.labels.position(label).map(|position| position.text)
+        }
+        RootNode::Everything | RootNode::Kind(_) => None,
+    }
 }
 
 fn variable_of<'h>(heap: &'h Heap<'_>, root_node: RootNodeId) -> Option<&'h Variable> {

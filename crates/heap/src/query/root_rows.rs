@@ -29,6 +29,9 @@ pub struct RootRow {
     /// Where the variable is defined: `cache.ml:12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
+    /// How that is known: `cmt`, `computed` or `neighbours`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub derivation: Option<&'static str>,
     /// Its label's number, if it is one.
     pub label: Option<LabelId>,
     /// The number of its node.
@@ -83,12 +86,14 @@ pub fn root_rows(heap: &Heap<'_>, roots: &[Root], reach: &ReachCache) -> Vec<Roo
         let [jointly_retained, jointly_retained_external] = jointly_retained(heap, &parts, root.id);
         let [reachable, reachable_external] = root.reachable(&reached);
         let variable = root.label.and_then(|label| heap.snapshot.labels.variable(label));
+        let position = root.label.and_then(|label| heap.snapshot.labels.position(label));
         RootRow {
             kind: root.kind,
             path: root.path.clone(),
             variable: variable.map(|_| root.path.join(".")),
             r#type: variable.map(|variable| variable.ty.clone()).filter(|ty| !ty.is_empty()),
-            position: variable.and_then(|variable| variable.position.clone()),
+            derivation: position.as_ref().map(|position| position.derivation),
+            position: position.map(|position| position.text),
             label: root.label,
             root: root.id,
             part_of: match heap.graph.dominator(Node::RootNode(root.id)) {

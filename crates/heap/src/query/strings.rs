@@ -52,6 +52,9 @@ pub struct Duplicate {
     pub wasted: Bytes,
     /// One of them.
     pub example: BlockIndex,
+    /// Identifies its contents.
+    #[serde(skip)]
+    pub hash: u128,
 }
 
 /// What strings are put in order by.
@@ -150,7 +153,7 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
         current.start.extend_from_slice(&text[..room]);
     })?;
     finish(&mut current);
-    for seen in seen.into_values().filter(|seen| seen.times > 1) {
+    for (hash, seen) in seen.into_iter().filter(|(_, seen)| seen.times > 1) {
         let cut = seen.length > seen.start.len() as u64;
         let wasted = Bytes(size(seen.length).0 * (seen.times - 1));
         all.sums.wasted += wasted;
@@ -161,6 +164,7 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
             times: seen.times,
             wasted,
             example: seen.example,
+            hash,
         });
     }
     all.sums.repeated = all.duplicates.len() as u64;

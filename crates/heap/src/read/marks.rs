@@ -1,6 +1,6 @@
 //! What is known of single blocks: integers that types can be known from, and names of objects.
 
-use crate::format::CONSTRUCTOR;
+use crate::format::{CONSTRUCTOR, WITH_COLUMNS};
 use crate::units::BlockIndex;
 use memtrail_leb128::{Cursor, unzigzag};
 
@@ -55,11 +55,14 @@ impl Marks {
         Self { blocks, numbers }
     }
 
-    /// Blocks are in order, numbers below `names`.
-    fn read(cursor: &mut Cursor<'_>, names: usize) -> Option<Self> {
+    /// Blocks are in order, numbers below `names`. With `in_columns`, all blocks come before all numbers.
+    fn read(cursor: &mut Cursor<'_>, names: usize, in_columns: bool) -> Option<Self> {
         let count = cursor.count()?;
         let mut marks =
             Self { blocks: Vec::with_capacity(count), numbers: Vec::with_capacity(count) };
+        let number = |cursor: &mut Cursor<'_>| {
+            u32::try_from(cursor.number()?).ok().filter(|number| (*number as usize) < names)
+        };
         let mut last = 0;
         for _ in 0..count {
             let block = i64::from(last).checked_add(unzigzag(cursor.number()?))?;
@@ -69,8 +72,12 @@ impl Marks {
             }
             last = block;
             marks.blocks.push(block);
-            let number = cursor.number()?;
-            marks.numbers.push(u32::try_from(number).ok().filter(|n| (*n as usize) < names)?);
+            if !in_columns {
+                marks.numbers.push(number(cursor)?);
+            }
+        }
+        while marks.numbers.len() < count {
+            marks.numbers.push(number(cursor)?);
         }
         Some(marks)
     }
@@ -101,7 +108,7 @@ impl Immediates {
         self.names.get(place).map(|(_, name)| name.as_slice())
     }
 
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+    pub(super) fn read(cursor: &mut Cursor<'_>, version: u16) -> Option<Self> {
         let count = cursor.count()?;
         let values =
             (0..count).map(|_| cursor.number().map(unzigzag)).collect::<Option<Vec<i64>>>()?;
@@ -113,7 +120,7 @@ impl Immediates {
         }
         names.sort();
         names.dedup_by_key(|(number, _)| *number);
-        let blocks = Marks::read(cursor, values.len())?;
+        let blocks = Marks::read(cursor, values.len(), version >= WITH_COLUMNS)?;
         Some(Self { values, names, blocks })
     }
 }
@@ -150,7 +157,7 @@ impl Objects {
                 _ => ObjectName::MethodsOf(text),
             });
         }
-        let blocks = Marks::read(cursor, names.len())?;
+        let blocks = Marks::read(cursor, names.len(), false)?;
         Some(Self { names, blocks })
     }
 }

@@ -9,6 +9,7 @@ use crate::facts::Facts;
 use crate::format::kind;
 use crate::label::Labels;
 use crate::units::BlockIndex;
+use crate::variable_places;
 use memtrail_leb128::Cursor;
 
 /// A snapshot.
@@ -151,10 +152,17 @@ impl<'a> Snapshot<'a> {
                 self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
             }
             kind::IMMEDIATES => {
-                self.immediates = Immediates::read(table).ok_or(damaged("immediates"))?;
+                self.immediates =
+                    Immediates::read(table, self.version).ok_or(damaged("immediates"))?;
             }
             kind::OBJECTS => {
                 self.objects = Objects::read(table).ok_or(damaged("objects"))?;
+            }
+            kind::PLACES => {
+                let places = variable_places::read(table).ok_or(damaged("places"))?;
+                for (label, place) in places {
+                    self.labels.set_place(label, place);
+                }
             }
             kind::TOTALS => {
                 let (totals, pause) = tables::totals(table).ok_or(damaged("totals"))?;

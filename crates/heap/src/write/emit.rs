@@ -18,6 +18,7 @@ use super::tables;
 use crate::format::{STANDS_IN_BLOCK, kind};
 use crate::space::Space;
 use crate::tag;
+use crate::variable_places;
 use memtrail_leb128::{put, put_bytes, zigzag};
 
 /// Tables are written in sections of about so many bytes.
@@ -68,6 +69,7 @@ pub(super) fn emit<W: Write, D: Details>(
     emit.functions()?;
     emit.customs()?;
     emit.immediates()?;
+    emit.places()?;
     let mut totals = Vec::new();
     put(&mut totals, emit.written.blocks);
     put(&mut totals, emit.written.edges);
@@ -103,6 +105,14 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
 
     fn labels(&mut self) -> io::Result<()> {
         self.sections.section(kind::LABELS, 0, &tables::labels(&self.source.labels))
+    }
+
+    fn places(&mut self) -> io::Result<()> {
+        self.sections.section(
+            kind::PLACES,
+            0,
+            &variable_places::write(self.source.labels.places().into_iter()),
+        )
     }
 
     /// The number of the block that `value` points to; what points to none is counted.

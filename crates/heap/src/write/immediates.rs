@@ -19,6 +19,8 @@ pub(super) struct Immediates {
     values: Vec<i64>,
     /// The blocks as they are in the file.
     blocks: Vec<u8>,
+    /// The numbers of their values, apart from these: so each compresses better.
+    numbers_of_blocks: Vec<u8>,
     count: u64,
     last: u32,
 }
@@ -63,7 +65,7 @@ impl Immediates {
             self.values.push(value);
         }
         put(&mut self.blocks, zigzag(i64::from(block) - i64::from(self.last)));
-        put(&mut self.blocks, u64::from(number));
+        put(&mut self.numbers_of_blocks, u64::from(number));
         self.last = block;
         self.count += 1;
     }
@@ -90,6 +92,7 @@ impl Immediates {
         raw.extend_from_slice(&names);
         put(&mut raw, self.count);
         raw.extend_from_slice(&self.blocks);
+        raw.extend_from_slice(&self.numbers_of_blocks);
         raw
     }
 }

@@ -5,6 +5,7 @@
 
 mod bigarrays;
 mod compiler_made;
+mod definitions;
 mod descriptors;
 mod details;
 mod file;

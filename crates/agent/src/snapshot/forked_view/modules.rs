@@ -170,6 +170,7 @@ impl StaticBlock {
         } else {
             list.numbered(Some(self.label), RootKind::Global, LabelRole::Field, field)
         };
+        list.variables.push((slot, label));
         list.add(slot, value, label);
     }
 }

@@ -10,6 +10,8 @@ pub(crate) struct RootList {
     pub(super) samples: Vec<Sample>,
     /// Slots that have a label.
     slots: Vec<u64>,
+    /// Those of global variables, with their labels.
+    pub(super) variables: Vec<(u64, LabelId)>,
 }
 
 impl RootList {
@@ -20,6 +22,7 @@ impl RootList {
             ephemerons: Vec::new(),
             samples: Vec::new(),
             slots: Vec::new(),
+            variables: Vec::new(),
         }
     }
 

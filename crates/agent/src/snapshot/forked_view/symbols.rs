@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::ops::Range;
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::wosize;
@@ -29,6 +30,9 @@ pub(super) struct Symbols {
     partial: Vec<u64>,
     /// Whether some of the code was compiled with flambda, which gives functions without a name symbols of their own.
     pub(super) has_flambda: bool,
+    /// The entry code of units, by their names, and where their data begin.
+    entries: Vec<(Vec<u8>, u64)>,
+    data_of: HashMap<Vec<u8>, u64, BuildHasherDefault<DefaultHasher>>,
     /// Units, plugins' too, as the linker knows them.
     units: HashSet<Vec<u8>, BuildHasherDefault<DefaultHasher>>,
 }
@@ -46,6 +50,7 @@ impl Symbols {
         let (mut data, mut code) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
         let mut partial = Vec::new();
         let mut units = HashSet::default();
+        let (mut entries, mut data_of) = (Vec::new(), HashMap::default());
         let mut has_flambda = false;
         let mut text = [0; MAX_NAME_LEN];
         // SAFETY: the linker's own variable, of which only the address is taken.
@@ -68,6 +73,11 @@ impl Symbols {
                 if let Some(unit) = names::unit_of_table(name) {
                     units.insert(unit.to_vec());
                 }
+                if let Some(unit) = names::unit_of(name, b"entry") {
+                    entries.push((unit.to_vec(), symbol.address));
+                } else if let Some(unit) = names::unit_of(name, DATA_EDGES[0]) {
+                    data_of.insert(unit.to_vec(), symbol.address);
+                }
                 let edges = DATA_EDGES.iter().chain(&CODE_EDGES);
                 for (edge, ends) in edges.zip(data.iter_mut().chain(&mut code)) {
                     if name.ends_with(edge) {
@@ -81,7 +91,18 @@ impl Symbols {
             edge.sort_unstable();
         }
         partial.sort_unstable();
-        Self { memory: *memory, by_address, by_name, data, code, partial, has_flambda, units }
+        Self {
+            memory: *memory,
+            by_address,
+            by_name,
+            data,
+            code,
+            partial,
+            has_flambda,
+            entries,
+            data_of,
+            units,
+        }
     }
 
     /// Every unit's data, of plugins too.
@@ -91,6 +112,18 @@ impl Symbols {
             let end = *ends.get(ends.partition_point(|&end| end < begin))?;
             Extent::between(begin.checked_next_multiple_of(8)?, (end & !7).checked_add(8)?)
         })
+    }
+
+    /// The entry code of all units, each with the unit's data, plugins' too.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (u64, Range<u64>)> + '_ {
+        let [_, ends] = &self.data;
+        self.entries.iter().filter(|(unit, _)| self.units.contains(unit)).filter_map(
+            |(unit, code)| {
+                let begin = *self.data_of.get(unit)?;
+                let end = *ends.get(ends.partition_point(|&end| end < begin))?;
+                Some((*code, begin..end))
+            },
+        )
     }
 
     /// The symbol of the static block that a slot is in.

@@ -6,6 +6,7 @@ use memtrail_heap::write::{ClosureFormat, Facts, HeapRuntime, Source, write as w
 use memtrail_ocaml::Version;
 use memtrail_ocaml::symbols::heap as names;
 
+use super::definitions;
 use super::details::RuntimeDetails;
 use super::file::File;
 use super::native_references;
@@ -61,6 +62,7 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     let mut list = RootList::new();
     let family = job.setting.family;
     family.roots(&view, &mut list);
+    definitions::add(&view, &mut list);
     let regions = family.regions(&view);
     let scan = areas.map(|areas| {
         // SAFETY: there are modules in the job only if the copy was made while the blocks were held.
