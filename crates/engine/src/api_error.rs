@@ -46,6 +46,8 @@ pub enum Status {
     Analysing,
     /// The query makes no sense: HTTP 400.
     Bad,
+    /// A name that is asked for does not occur in what was looked at: HTTP 400.
+    Absent,
     /// There is no such recording: HTTP 404.
     Unknown,
 }
@@ -56,7 +58,7 @@ impl Status {
         match self {
             Self::Answered => 200,
             Self::Analysing => 202,
-            Self::Bad => 400,
+            Self::Bad | Self::Absent => 400,
             Self::Unknown => 404,
         }
     }
@@ -67,6 +69,11 @@ impl ApiError {
     pub fn bad(message: impl std::fmt::Display) -> Self {
         let message = message.to_string();
         Self { status: Status::Bad, message, hint: None, condition: None, at: None }
+    }
+
+    /// A query about a name that does not occur.
+    pub fn absent(message: impl std::fmt::Display) -> Self {
+        Self { status: Status::Absent, ..Self::bad(message) }
     }
 
     /// A query of a recording that is not there.

@@ -96,6 +96,23 @@ unsafe extern "C" fn add_types(ptr: *const u8, len: usize) {
 }
 
 /// # Safety
+/// Both places came from [`alloc`] with these lengths.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn add_references(
+    recording: u32,
+    ptr: *const u8,
+    len: usize,
+    facts: *const u8,
+    facts_len: usize,
+) -> i32 {
+    // SAFETY: the page's promise, as above.
+    let (references, facts) = unsafe { (written(ptr, len), written(facts, facts_len)) };
+    HELD.with_borrow_mut(|held| {
+        if held.page.add_references(recording, references, facts) { 0 } else { -1 }
+    })
+}
+
+/// # Safety
 /// The place came from [`alloc`] with this length.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn add_sources(ptr: *const u8, len: usize) -> i32 {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use memtrail_engine::references::ReferencesFacts;
 use memtrail_engine::{
     ApiError, Description, Engine, InMemory, InMemoryTyped, RecordingId, Setting, SnapshotFacts,
     SnapshotFile, SourcesInMemory,
@@ -70,6 +71,20 @@ impl Page {
         true
     }
 
+    /// Gives a recording what is known of references to its blocks from `malloc`: a file, and what is said of it, which
+    /// is JSON. Whether that worked; if not, the [`result`](Self::result) says why.
+    pub fn add_references(&mut self, recording: u32, references: &[u8], facts: &[u8]) -> bool {
+        let given = serde_json::from_slice::<ReferencesFacts>(facts)
+            .map_err(|error| ApiError::bad(format_args!("malformed facts: {error}")))
+            .and_then(|facts| {
+                self.engine.add_references(RecordingId(recording), references, facts)
+            });
+        if let Err(api_error) = &given {
+            self.result = api_error.answer().encode();
+        }
+        given.is_ok()
+    }
+
     /// Takes source files, which are JSON. Whether that worked; if not, the [`result`](Self::result) says why.
     pub fn add_sources(&mut self, sources: &[u8]) -> bool {
         match serde_json::from_slice::<SourcesInMemory>(sources) {
@@ -124,6 +139,17 @@ mod tests {
             (TRACE, b"\xff", "malformed description: "),
         ] {
             assert!(!page.add(trace, description));
+            let error = ResponseBody::decode(page.result()).unwrap();
+            let said = error.header()["error"]["message"].as_str().unwrap();
+            assert!(said.starts_with(message) && !said.is_empty(), "{said}");
+        }
+        assert!(page.add(TRACE, b"{}"));
+        for (references, facts, message) in [
+            (&b"no references"[..], &br#"{"snapshot":1}"#[..], ""),
+            (b"", br#"{"snapshot":1}"#, ""),
+            (b"", b"{}", "malformed facts: "),
+        ] {
+            assert!(!page.add_references(0, references, facts));
             let error = ResponseBody::decode(page.result()).unwrap();
             let said = error.header()["error"]["message"].as_str().unwrap();
             assert!(said.starts_with(message) && !said.is_empty(), "{said}");

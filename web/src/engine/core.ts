@@ -10,6 +10,8 @@ interface Exports {
   add_snapshot?(recording: number, ptr: number, len: number, meta: number, metaLen: number): number;
   /** Absent from engines that find types by contents alone. */
   add_types?(ptr: number, len: number): void;
+  /** Absent from engines of pages that have no references. */
+  add_references?(recording: number, ptr: number, len: number, facts: number, factsLen: number): number;
   /** Absent from engines that show no source files. */
   add_sources?(ptr: number, len: number): number;
   query(ptr: number, len: number): number;
@@ -41,6 +43,16 @@ export class Core {
     if (addTypes) this.lend(new Uint8Array(types), (ptr, len) => addTypes(ptr, len));
     const status = this.lend(new Uint8Array(snapshot), (ptr, len) =>
       this.lend(new TextEncoder().encode(meta), (text, textLen) => add(recording, ptr, len, text, textLen)),
+    );
+    if (status !== 0) decode(this.result(this.exports.last_error()));
+  }
+
+  /** Takes references to blocks from malloc in, or why there are none. Throws `EngineError`. */
+  addReferences(recording: number, references: ArrayBuffer, facts: string): void {
+    const { add_references: add } = this.exports;
+    if (!add) return;
+    const status = this.lend(new Uint8Array(references), (ptr, len) =>
+      this.lend(new TextEncoder().encode(facts), (text, textLen) => add(recording, ptr, len, text, textLen)),
     );
     if (status !== 0) decode(this.result(this.exports.last_error()));
   }
@@ -82,17 +94,19 @@ export interface Parcel {
   recordings: { trace: ArrayBuffer; description: string }[];
   /** Empty ones are not here as a whole. */
   snapshots: { recording: number; meta: string; bytes: ArrayBuffer; types: ArrayBuffer }[];
+  references: { recording: number; facts: string; bytes: ArrayBuffer }[];
   /** Empty if there are none. */
   sources: ArrayBuffer;
 }
 
 /** Unpacks the engine and its recordings. */
-export async function unpack({ wasm, recordings, snapshots, sources }: Parcel): Promise<Core> {
+export async function unpack({ wasm, recordings, snapshots, references, sources }: Parcel): Promise<Core> {
   const core = await Core.of(await gunzip(wasm));
   for (const { trace, description } of recordings) core.add(await gunzip(trace), description);
   for (const { recording, meta, bytes, types } of snapshots) {
     core.addSnapshot(recording, await gunzip(bytes), await gunzip(types), meta);
   }
+  for (const { recording, facts, bytes } of references) core.addReferences(recording, await gunzip(bytes), facts);
   core.addSources(await gunzip(sources));
   return core;
 }

@@ -10,6 +10,7 @@ const TRACE = 'script[type="application/x-memtrail-trace"]';
 
 const SNAPSHOT = 'script[type="application/x-memtrail-snapshot"]';
 const TYPES = 'script[type="application/x-memtrail-types"]';
+const REFERENCES = 'script[type="application/x-memtrail-references"]';
 const SOURCES = 'script[type="application/x-memtrail-sources"]';
 const VIEW = 'script[type="application/x-memtrail-view"]';
 
@@ -83,6 +84,11 @@ function takeParcel(): Parcel {
       bytes: fromBase64(script.textContent ?? ""),
       types: fromBase64(typesOf(script)),
     })),
+    references: [...document.querySelectorAll<HTMLScriptElement>(REFERENCES)].map((script) => ({
+      recording: Number(script.dataset["recording"] ?? 0),
+      facts: script.dataset["facts"] ?? "{}",
+      bytes: fromBase64(script.textContent ?? ""),
+    })),
     sources: fromBase64(document.querySelector(SOURCES)?.textContent ?? ""),
   };
 }
@@ -121,8 +127,9 @@ function inWorker(parcel: Parcel): Promise<Server> {
       reject(error);
       for (const next of waiting.splice(0)) next.reject(error);
     };
-    const { wasm, recordings, snapshots, sources } = parcel;
+    const { wasm, recordings, snapshots, references, sources } = parcel;
     const buffers = snapshots.flatMap(({ bytes, types }) => [bytes, types]);
+    buffers.push(...references.map(({ bytes }) => bytes));
     order({ parcel }, [wasm, sources, ...recordings.map(({ trace }) => trace), ...buffers]);
   });
 }

@@ -28,8 +28,14 @@ export function Popover({ label, title, children, align = "start", open: outside
   const button = useRef<HTMLButtonElement>(null);
   const panel = useRef<HTMLDivElement>(null);
   const id = useId();
+  const setOpen = (next: boolean) => {
+    if (outside) outside.value = next;
+    else setInside(next);
+  };
   const close = () => {
     panel.current?.hidePopover();
+    // The panel's event comes later: a key in between would find it still open.
+    setOpen(false);
     button.current?.focus();
   };
 
@@ -67,11 +73,7 @@ export function Popover({ label, title, children, align = "start", open: outside
         popover="auto"
         role="dialog"
         aria-label={title}
-        onToggle={({ newState }) => {
-          const next = newState === "open";
-          if (outside) outside.value = next;
-          else setInside(next);
-        }}
+        onToggle={({ newState }) => setOpen(newState === "open")}
         onKeyDown={(event) => {
           if (event.key !== "Escape") return;
           event.preventDefault();

@@ -274,7 +274,7 @@ pub(crate) fn owner_changes(
     let store = of.snapshots(rec)?;
     store.want_all();
     of_snapshot(of, rec, None, |loaded| {
-        of.look(rec, |of| owner_changes::owner_changes(loaded, of, &store.list()))
+        of.look(rec, |of| owner_changes::owner_changes(loaded, of, &store.list()))?
     })
 }
 

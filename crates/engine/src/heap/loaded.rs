@@ -24,6 +24,8 @@ self_cell::self_cell!(
     }
 );
 
+/// Owners of which it is kept what they hold.
+const MAX_HELD: usize = 1000;
 /// Maximum number of bytes of a string.
 const MAX_TEXT: usize = 2000;
 /// Strings that are there several times and are kept.
@@ -49,6 +51,7 @@ pub(crate) struct LoadedSnapshot {
     examples: OnceLock<HashMap<KindId, Example>>,
     strings: OnceLock<Result<Option<Strings>, ApiError>>,
     owners: OnceLock<Owners>,
+    held: OnceLock<Result<HashMap<BlockIndex, String>, ApiError>>,
     names: OnceLock<StoredNames>,
     joint: OnceLock<Result<Vec<JointShare>, ApiError>>,
     structures: OnceLock<Result<Structures, ApiError>>,
@@ -194,7 +197,7 @@ impl LoadedSnapshot {
         let shapes = Arc::new(Shapes::new(heap, &catalogue));
         let (below, reach) = (Mutex::default(), ReachCache::default());
         let (histogram, examples, strings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        let (owners, names) = (OnceLock::new(), OnceLock::new());
+        let (owners, held, names) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
         Ok(Self {
             analysed,
             catalogue,
@@ -205,6 +208,7 @@ impl LoadedSnapshot {
             examples,
             strings,
             owners,
+            held,
             names,
             joint: OnceLock::new(),
             structures: OnceLock::new(),
@@ -329,6 +333,17 @@ impl LoadedSnapshot {
     /// All owners.
     pub(crate) fn owners(&self) -> &Owners {
         self.owners.get_or_init(|| query::owners(self.heap(), &[]))
+    }
+
+    /// What those of the largest owners hold that are global variables without a name, by their blocks.
+    pub(super) fn held(&self) -> Result<&HashMap<BlockIndex, String>, ApiError> {
+        let held = self.held.get_or_init(|| {
+            let mut largest: Vec<OwnerRow> =
+                self.owners().rows.iter().take(MAX_HELD).cloned().collect();
+            query::add_held_values(self.heap(), &mut largest).map_err(damaged)?;
+            Ok(largest.into_iter().filter_map(|row| Some((row.block?, row.holds?))).collect())
+        });
+        held.as_ref().map_err(Clone::clone)
     }
 
     /// Names of variables by those that summaries have.

@@ -29,7 +29,8 @@ pub(super) struct Meant {
 /// Blocks.
 pub(super) enum Blocks {
     OwnedBy(HashSet<RootNodeId>),
-    OfTypes(HashSet<BlockTypeId>),
+    /// Of types of a name, and of the kind of that name those without a type, as a row of the histogram.
+    OfTypes(HashSet<BlockTypeId>, Option<query::KindId>),
     OfKind(query::KindId),
     Listed(HashSet<BlockIndex>),
 }
@@ -38,7 +39,7 @@ impl Blocks {
     pub(super) const fn name(&self) -> &'static str {
         match self {
             Self::OwnedBy(_) => "owner",
-            Self::OfTypes(_) => "type",
+            Self::OfTypes(..) => "type",
             Self::OfKind(_) => "kind",
             Self::Listed(_) => "node",
         }
@@ -50,7 +51,11 @@ impl Blocks {
             Self::OwnedBy(owners) => {
                 heap.graph.owner(block).is_some_and(|owner| owners.contains(&owner))
             }
-            Self::OfTypes(types) => types.contains(&heap.types.id(block)),
+            Self::OfTypes(types, kind) => {
+                types.contains(&heap.types.id(block))
+                    || heap.types.of(block).is_none()
+                        && kind.is_some_and(|kind| loaded.catalogue.kind(block) == kind)
+            }
             Self::OfKind(kind) => loaded.catalogue.kind(block) == *kind,
             Self::Listed(blocks) => blocks.contains(&block),
         }
@@ -84,11 +89,11 @@ impl Meant {
         }
         Self::of(loaded, &query.name).ok_or_else(|| {
             let message = format_args!("no root, type or kind is called {:?}", query.name);
-            ApiError::bad(message)
+            ApiError::absent(message)
         })
     }
 
-    /// Roots that are called so, else types, else a kind, else roots with this in their names.
+    /// Roots that are called so, else types, with what has no type of a kind of that name, else such a kind, else roots with this in their names.
     fn of(loaded: &LoadedSnapshot, name: &str) -> Option<Self> {
         Self::owners(loaded, |known| known == name)
             .or_else(|| Self::types(loaded, name))
@@ -122,7 +127,10 @@ impl Meant {
         let types = &loaded.heap().types;
         let meant = types.iter().filter(|(_, ty)| ty.name == name);
         let meant: HashSet<BlockTypeId> = meant.map(|(id, _)| id).collect();
-        (!meant.is_empty()).then(|| Self::sum(loaded, vec![shown(name)], Blocks::OfTypes(meant)))
+        (!meant.is_empty()).then(|| {
+            let blocks = Blocks::OfTypes(meant, loaded.catalogue.find(name));
+            Self::sum(loaded, vec![shown(name)], blocks)
+        })
     }
 
     /// Adds up the sizes of all reachable blocks that are meant.

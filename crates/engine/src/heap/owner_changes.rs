@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::loaded::LoadedSnapshot;
 use super::over_time::taken_at;
 use super::snapshot_store::Known;
+use crate::api_error::ApiError;
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -100,6 +101,9 @@ pub struct OwnerChange {
     /// Where the variable is defined: `cache.ml:12`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position: Option<String>,
+    /// Of a global variable without a name, what it holds: `class Shop.cart`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds: Option<String>,
     /// What is attributed to it, memory outside the heap not counted.
     pub owned: Bytes,
     /// Of all that is alive.
@@ -136,7 +140,7 @@ pub(super) fn owner_changes(
     loaded: &LoadedSnapshot,
     recording: &Recording,
     known: &[Known],
-) -> OwnerChanges {
+) -> Result<OwnerChanges, ApiError> {
     let number = loaded.heap().snapshot.facts.number;
     let start = recording.profile().info.start.0 as f64 / 1e6;
     let earlier = |known: &Known| {
@@ -149,15 +153,19 @@ pub(super) fn owner_changes(
     let alive = loaded.owners().rows.iter().map(|row| row.owned.0).fold(0, u64::saturating_add);
     // Roots of the same name are one, as in summaries.
     let mut numbers: HashMap<(&'static str, String), usize> = HashMap::new();
+    let held = loaded.held()?;
     let mut rows: Vec<OwnerChange> = Vec::new();
     for row in &loaded.owners().rows {
         let name = row.name();
         let place = *numbers.entry((row.kind, name.clone())).or_insert_with(|| {
+            let is_unnamed = row.kind == "global" && row.variable.is_none();
+            let holds = row.block.filter(|_| is_unnamed).and_then(|block| held.get(&block));
             rows.push(OwnerChange {
                 kind: row.kind,
                 name,
                 r#type: row.r#type.as_deref().map(shown),
                 position: row.position.as_deref().map(shown),
+                holds: holds.map(|holds| shown(holds)),
                 owned: Bytes(0),
                 share: 0.0,
                 since_before: None,
@@ -181,7 +189,7 @@ pub(super) fn owner_changes(
     rows.sort_by_key(|row| std::cmp::Reverse(row.owned));
     let count = rows.len();
     rows.truncate(MAX_ROWS);
-    OwnerChanges {
+    Ok(OwnerChanges {
         processes: 1,
         snapshot: number,
         at: taken_at(loaded, recording, known).0,
@@ -190,5 +198,5 @@ pub(super) fn owner_changes(
         alive: Bytes(alive),
         rows,
         count,
-    }
+    })
 }

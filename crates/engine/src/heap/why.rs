@@ -199,7 +199,7 @@ pub(super) fn why(
 /// That nothing is.
 pub(super) fn nothing(query: &HeapWhy) -> ApiError {
     let what = if query.path.is_empty() { query.name.clone() } else { query.path.join(" → ") };
-    ApiError::bad(format_args!("nothing that {what:?} allocated is alive and sampled"))
+    ApiError::absent(format_args!("nothing that {what:?} allocated is alive and sampled"))
 }
 
 /// What a root owns of some blocks.

@@ -369,11 +369,11 @@ pub fn is_unjudged(response: &LeaksResponse) -> bool {
     response.unjudged.share_of(response.alive) >= MIN_UNJUDGED
 }
 
-/// The same of call sites, in a recording without snapshots.
 /// Of a recording of OCaml's heap and of `malloc`, without snapshots.
 pub(super) const OCAML_HEAP_NOT_JUDGED: &str = "only memory from malloc was judged: what grows in OCaml's heap needs heap snapshots (memtrail run \
      --snapshot every-major)";
 
+/// What was looked at, of call sites in a recording without snapshots.
 pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, .. } = response;
     let mut summary = vec![format!(

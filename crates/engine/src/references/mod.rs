@@ -6,12 +6,14 @@
 
 mod descriptions;
 mod heap_values;
+mod in_file;
 mod joined;
 mod referrers;
 mod unreachable;
 
 pub(crate) use descriptions::{estimate, not_known};
 pub(crate) use heap_values::with_garbage;
+pub use in_file::ReferencesFacts;
 pub(crate) use referrers::referrers;
 pub use referrers::{ReferrersResponse, ReferringPath};
 pub(crate) use unreachable::unreachable;

@@ -66,7 +66,7 @@ pub(crate) fn referrers(
 ) -> Result<ReferrersResponse, ApiError> {
     let Some((names, are_callers, blocks)) = allocated_by(recording, references, name) else {
         let message = format_args!("nothing that {name:?} allocated was alive and sampled");
-        return Err(ApiError::bad(message));
+        return Err(ApiError::absent(message));
     };
     let reachability = Reachability::new(references);
     let roots = blocks.iter().filter_map(|(node, _)| match reachability.path(*node)?.root.place {

@@ -11,7 +11,7 @@ use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::gzip::gzip;
 use super::privacy::Privacy;
-use super::snapshots;
+use super::{references, snapshots};
 use crate::error::{Failure, Kind};
 use crate::heap::variables;
 use crate::loading;
@@ -31,6 +31,8 @@ pub(super) struct Packed {
     pub(super) trace: Vec<u8>,
     /// Its heap snapshots.
     pub(super) snapshots: Vec<snapshots::Packed>,
+    /// What refers to its blocks from `malloc`, if that was looked for.
+    pub(super) references: Option<references::Packed>,
     /// What is wrong with the trace that was read.
     pub(super) damage: Anomalies,
     /// Whether its snapshots have contents of strings that the page is not given.
@@ -39,7 +41,8 @@ pub(super) struct Packed {
 
 impl Packed {
     fn of(description: Description, trace: Vec<u8>, damage: Anomalies) -> Self {
-        Self { description, trace, damage, snapshots: Vec::new(), withheld: false }
+        let (snapshots, references) = (Vec::new(), None);
+        Self { description, trace, damage, snapshots, references, withheld: false }
     }
 }
 
@@ -58,6 +61,11 @@ pub(super) fn pack(
     }
     // In base64 three bytes become four.
     let mut room = room / 4 * 3;
+    // What the page shows first.
+    let each = room / 2 / recordings.len().max(1) as u64;
+    let references: Vec<Option<references::Packed>> =
+        recordings.iter().map(|recording| references::pack(recording, each, privacy)).collect();
+    room -= references.iter().flatten().map(|packed| packed.bytes.len() as u64).sum::<u64>();
     let traces = recordings.iter().map(|recording| Ok(privacy.trace(open(recording)?)));
     let traces = traces.collect::<Result<Vec<_>, Failure>>()?;
     let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
@@ -71,8 +79,10 @@ pub(super) fn pack(
         .sum::<u64>()
         .min(room / 2);
     let mut packed = Vec::new();
-    let pieces = recordings.iter().zip(&traces).zip(whole).zip(snapshots);
-    for (number, (((recording, trace), whole), (mut snapshots, withheld))) in pieces.enumerate() {
+    let found = snapshots.into_iter().zip(references);
+    let pieces = recordings.iter().zip(&traces).zip(whole).zip(found);
+    for (number, (((recording, trace), whole), found)) in pieces.enumerate() {
+        let ((mut snapshots, withheld), mut references) = found;
         // Each gives up the same part of itself.
         let share = if sizes <= room {
             u64::MAX
@@ -84,9 +94,12 @@ pub(super) fn pack(
             for snapshot in &mut snapshots {
                 snapshot.renumber(&ids);
             }
+            if let Some(references) = &mut references {
+                references.renumber(&ids);
+            }
         }
         let description = privacy.description(number, one.description);
-        packed.push(Packed { description, snapshots, withheld, ..one });
+        packed.push(Packed { description, snapshots, references, withheld, ..one });
     }
     Ok(packed)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use memtrail_engine::describe::Subsampled;
 use serde::Serialize;
 
-use super::{Args, Packed, PackedSources};
+use super::{Args, Packed, PackedSources, references};
 
 #[derive(Serialize)]
 pub(super) struct Written<'a> {
@@ -37,6 +37,10 @@ struct WrittenRecording<'a> {
     subsampled: Option<Subsampled>,
     #[serde(skip_serializing_if = "Option::is_none")]
     snapshots: Option<WrittenSnapshots>,
+    /// Of a recording whose blocks from `malloc` were looked at for references: the number of the snapshot whose references
+    /// are in the file, if any are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    references_of: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -81,6 +85,7 @@ impl<'a> WrittenRecording<'a> {
             name: &packed.description.name,
             subsampled: packed.description.subsampled,
             snapshots: (snapshots.of > 0).then_some(snapshots),
+            references_of: packed.references.as_ref().and_then(references::Packed::snapshot),
         }
     }
 }

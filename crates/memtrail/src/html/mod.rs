@@ -5,6 +5,7 @@ mod gzip;
 mod json;
 mod page;
 mod privacy;
+mod references;
 mod snapshots;
 mod source_files;
 

@@ -8,6 +8,8 @@
 //!                                                 empty where only what is said of it is there
 //! <script type="application/x-memtrail-types">    types of blocks and names of variables of the snapshot before it:
 //!                                                 the same
+//! <script type="application/x-memtrail-references" data-recording="0" data-facts="{…}">   references to blocks from
+//!                                                 malloc, the same; empty where only the reason is there why there are none
 //! <script type="application/x-memtrail-sources">  source files, if there are any: the same
 //! <script type="application/x-memtrail-view">     what stands behind # at first
 //! ```
@@ -56,7 +58,8 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
     if !fragment.is_empty() {
         element("view", "", fragment);
     }
-    for (number, Packed { description, trace, snapshots, .. }) in recordings.iter().enumerate() {
+    for (number, packed) in recordings.iter().enumerate() {
+        let Packed { description, trace, snapshots, references, .. } = packed;
         let json = serde_json::to_string(description).expect("strings can always be written");
         let attributes = format!(r#" data-description="{}""#, escaped(&json));
         element("trace", &attributes, &BASE64_STANDARD.encode(trace));
@@ -68,6 +71,12 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
             if !snapshot.types.is_empty() {
                 element("types", "", &BASE64_STANDARD.encode(&snapshot.types));
             }
+        }
+        if let Some(references) = references {
+            let json = serde_json::to_string(&references.facts).expect("it can always be written");
+            let attributes =
+                format!(r#" data-recording="{number}" data-facts="{}""#, escaped(&json));
+            element("references", &attributes, &BASE64_STANDARD.encode(&references.bytes));
         }
     }
     if !sources.bytes.is_empty() {
@@ -101,6 +110,7 @@ mod tests {
             trace: vec![1, 2, 3],
             damage: Anomalies::default(),
             snapshots: Vec::new(),
+            references: None,
             withheld: false,
         };
         assemble(&[packed], &PackedSources::default(), "f=live:end")

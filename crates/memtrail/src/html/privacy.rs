@@ -7,6 +7,7 @@ use std::sync::Arc;
 use memtrail_engine::{Bytes, Description, SnapshotFacts, SnapshotFile};
 use memtrail_heap::Variable;
 use memtrail_heap::redact::{Removed, file_name, function_name, redact};
+use memtrail_references::{Place, References, Thread};
 use memtrail_trace::redact::Replaced;
 use memtrail_trace::{Reader, TraceInfo};
 
@@ -92,6 +93,29 @@ impl Privacy {
             },
         };
         (facts, Arc::new(cleaned))
+    }
+
+    /// References as they are given away.
+    pub(super) fn references(self, mut references: References) -> References {
+        if self.redact {
+            for module in &mut references.modules {
+                *module = file_name_of(module);
+            }
+            for root in &mut references.roots {
+                if let Place::Data { variable: Some(variable), .. } = &mut root.place {
+                    variable.position = variable.position.as_deref().map(file_name_of);
+                }
+                if let Place::Stack(thread) | Place::ThreadLocal(thread) = &mut root.place {
+                    *thread = Thread(0);
+                }
+            }
+        }
+        references
+    }
+
+    /// Why something is not known, as it is given away.
+    pub(super) fn reason(self, reason: String) -> String {
+        if self.redact { note(reason) } else { reason }
     }
 
     /// A variable as it is given away.

@@ -1,11 +1,10 @@
 //! Heap snapshots for the page: as many as there is room for, the newest of each recording first,
 //! and of the others their summaries.
 
-use std::io::{self, Read as _};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use flate2::read::GzDecoder;
 use indicatif::ProgressBar;
 use memtrail_engine::{SnapshotFacts, SnapshotFile};
 use memtrail_heap::BlockTypes;
@@ -15,7 +14,7 @@ use memtrail_recording::Recording;
 use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
 
-use super::gzip::gzip;
+use super::gzip::{gunzip, gzip};
 use super::privacy::Privacy;
 use crate::heap::named_snapshot::VariableNames;
 use crate::loading;
@@ -70,12 +69,6 @@ impl Packed {
         self.bytes = gzip(&copy);
         Some(())
     }
-}
-
-fn gunzip(zipped: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    GzDecoder::new(zipped).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
 }
 
 /// A snapshot that is there.

@@ -65,6 +65,17 @@ pub(crate) fn open(
     Ok(Some((*number, references)))
 }
 
+/// The number of a snapshot and its references, or why there are none.
+pub(crate) type Found = Result<(u64, References), String>;
+
+/// The references of a recording, if they were looked for.
+pub(crate) fn found(recording: &Recording, wanted: Option<&str>) -> Result<Option<Found>, Failure> {
+    Ok(match open(&recording.path, wanted)? {
+        Some(found) => Some(Ok(found)),
+        None => why_none(recording).map(Err),
+    })
+}
+
 /// Gives the engine the references of a recording, or why there are none, if they were looked for.
 pub(crate) fn give(
     engine: &Engine,
@@ -72,10 +83,8 @@ pub(crate) fn give(
     recording: &Recording,
     wanted: Option<&str>,
 ) -> Result<(), Failure> {
-    if let Some(found) = open(&recording.path, wanted)? {
-        engine.set_references(id, Ok(found));
-    } else if let Some(reason) = why_none(recording) {
-        engine.set_references(id, Err(reason));
+    if let Some(found) = found(recording, wanted)? {
+        engine.set_references(id, found);
     }
     Ok(())
 }

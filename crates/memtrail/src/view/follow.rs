@@ -28,6 +28,7 @@ pub(crate) fn follow(
     recording: Recording,
 ) -> Result<RecordingId, Failure> {
     let mut known = HashSet::new();
+    let looked_at = None;
     if !loading::grows(&recording) {
         variables::look_up(&recording.path);
         let id = loading::add(engine, &recording)?;
@@ -42,6 +43,7 @@ pub(crate) fn follow(
         recording,
         id,
         known,
+        looked_at,
     };
     growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
@@ -60,6 +62,8 @@ struct Growing {
     id: RecordingId,
     /// Snapshots that the engine has.
     known: HashSet<u64>,
+    /// The last snapshot whose references it has.
+    looked_at: Option<u64>,
 }
 
 /// Gives the engine the snapshots that it does not know; the number of the last of them.
@@ -84,7 +88,7 @@ fn bring_snapshots(
     last
 }
 
-/// Gives the engine the last references of a native program. Growth is shown without them, too.
+/// Gives the engine the last references to blocks from `malloc`. Growth is shown without them, too.
 fn bring_references(engine: &Engine, id: RecordingId, recording: &Recording) {
     if let Err(failure) = references::give(engine, id, recording, None) {
         engine.set_references(id, Err(failure.message().to_owned()));
@@ -122,6 +126,11 @@ impl Growing {
         // Whose blocks are whose is to be known when they are read.
         self.engine.describe(self.id, loading::describe(&self.recording));
         let tail = self.tail()?;
+        let last = references::of_recording(&self.recording.path).last().map(|(number, _)| *number);
+        if last > self.looked_at {
+            bring_references(&self.engine, self.id, &self.recording);
+            self.looked_at = last;
+        }
         if let Some(grown) = self.engine.grow(self.id, &tail) {
             self.recording_events.grown(self.id, grown);
         }
