@@ -1,27 +1,12 @@
 // Leak suspects of a program with a child, both of which leak: the first page of all together, and the way to one.
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
-import { compile, offline, record, scratch, serve } from "./program.mjs";
+import { compile, offline, record, serve } from "./program.mjs";
 
 /** Each keeps pages; the child keeps more of them. */
-const LEAKS = `
-let kept = ref []
-let[@inline never] remember n = kept := Bytes.make 4000 (Char.chr (n land 127)) :: !kept
-let[@inline never] handle n =
-  remember n;
-  ignore (Sys.opaque_identity (List.init 300 (fun i -> i + n)))
-let serve requests = for n = 1 to requests do handle n done
-let () =
-  match Unix.fork () with
-  | 0 -> serve 8_000
-  | pid -> serve 2_000; ignore (Unix.waitpid [] pid)
-`;
-
-const source = join(scratch, "forks.ml");
-writeFileSync(source, LEAKS);
+const source = join(import.meta.dirname, "../../tests/programs/leaking_family.ml");
 const options = ["--rate", "1e-3", "--children", "--snapshot", "exit"];
 const folder = record("forks", [compile(source, "forks")], options);
 const server = await serve([folder]);

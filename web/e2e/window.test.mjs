@@ -71,6 +71,7 @@ for (const size of SIZES) {
           await inWindow(page, menu);
           await page.keyboard.press("Escape");
           await menu.waitFor({ state: "hidden" });
+          await page.locator("button[aria-haspopup=dialog]:focus").waitFor();
         }
         await page.keyboard.press("e");
         const menu = page.getByRole("dialog", { name: /^export/ });

@@ -1,6 +1,6 @@
 //! `memtrail diff`: what changed from one recording to another.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_engine::query::{self, Compare, Normalise};
@@ -13,17 +13,19 @@ use serde::Serialize;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::changes::{self, Heaps};
+use crate::heap::family;
 use crate::heap::input::{Form, choose, put};
 use crate::heap::sites::By;
 use crate::heap::table::Table;
 use crate::limit::Limit;
-use crate::recording_source::{Process, RecordingSource};
+use crate::recording_source::{Fitting, Need, Process, RecordingSource};
 use crate::view::{check_filter, snapshot_file};
 use crate::{caveats, damage, loading};
 
 /// Show what changed from one recording to another
 ///
-/// Compares what was allocated and what was alive at the end, and the last heap snapshots if both have any.
+/// Compares what was allocated and what was alive at the end, and the last heap snapshots if both have any; of programs
+/// with their children, sums over all processes.
 /// Figures are estimates from samples. A change is listed only if sampling alone would make any row of its
 /// table change as much in one of a hundred comparisons at most.
 #[derive(clap::Args)]
@@ -122,7 +124,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         Some(traces(&engine, &sides, args)?)
     };
-    let heap = heaps(&recordings, no_trace)?;
+    let heap = heaps([&args.before, &args.after], &recordings, no_trace)?;
+    let (heap, unread) = heap.unzip();
+    verdict = unread.flatten().unwrap_or(verdict);
     let answer = Answer {
         recordings: recordings.each_ref().map(|recording| loading::name(&recording.path)),
         traces,
@@ -151,11 +155,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             canvas.line(&[(STRONG, "heap snapshots")]);
             heap.draw(canvas, changes::By::Owner, limit);
         } else {
-            let text = if recordings.iter().any(|recording| recording.family.is_some()) {
-                "heaps are not compared: name the recordings of two processes, which are in the folders"
-            } else {
-                "heaps are not compared: both sides need a snapshot (run --snapshot exit)"
-            };
+            let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
             canvas.paragraph(FAINT, 2, text);
         }
     })?;
@@ -185,8 +185,30 @@ fn traces(engine: &Engine, sides: &[u32], args: &Args) -> Result<Traces, Failure
     })
 }
 
-/// Compares the last snapshots, if both have any.
-fn heaps(recordings: &[RecordingSource; 2], must: bool) -> Result<Option<Heaps>, Failure> {
+/// Compares the last snapshots, if both have any; of families, sums over those of all processes.
+fn heaps(
+    paths: [&Path; 2],
+    recordings: &[RecordingSource; 2],
+    must: bool,
+) -> Result<Option<(Heaps, Option<ExitCode>)>, Failure> {
+    if recordings.iter().any(|recording| recording.family.is_some()) {
+        let need = Need::Snapshots;
+        let process = Process::default();
+        let has_any = |path: &Path| match process.all(path, need) {
+            Ok(all) => all.iter().all(|path| {
+                snapshot_file::is_snapshot(path) || !snapshot_file::of_recording(path).is_empty()
+            }),
+            Err(_) => false,
+        };
+        if !paths.into_iter().all(has_any) {
+            return Ok(None);
+        }
+        let of = |path: &Path| match process.several(path, need)? {
+            Some(several) => Ok::<_, Failure>(several),
+            None => Ok(vec![Fitting::alone(&process.one(path, need)?)]),
+        };
+        return family::compare([&of(paths[0])?, &of(paths[1])?]).map(Some);
+    }
     let [before, after] = recordings.each_ref().map(|recording| &recording.path);
     let snapshots = recordings.iter().all(|recording| {
         loading::is_snapshot_alone(recording)
@@ -200,7 +222,7 @@ fn heaps(recordings: &[RecordingSource; 2], must: bool) -> Result<Option<Heaps>,
         let message = format_args!("both are the same snapshot, {}", last.display());
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
-    Heaps::compare(&first, &last).map(Some)
+    Ok(Some((Heaps::compare(&first, &last)?, None)))
 }
 
 fn draw(canvas: &mut Canvas, traces: &Traces, scale: Scale, limit: usize) {

@@ -34,6 +34,7 @@ pub(crate) struct Failure {
     kind: Kind,
     message: String,
     hint: Option<String>,
+    is_absent: bool,
 }
 
 /// The row of the table of exit codes.
@@ -60,13 +61,24 @@ pub(crate) enum Kind {
 impl Failure {
     /// A failure with a lowercase fragment that says what happened.
     pub(crate) fn new(kind: Kind, message: impl fmt::Display) -> Self {
-        Self { kind, message: message.to_string(), hint: None }
+        Self { kind, message: message.to_string(), hint: None, is_absent: false }
     }
 
     /// Adds what the user can do about it.
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
+    }
+
+    /// Marks it as one about a name that does not occur in what was looked at, and may in another process of a family.
+    pub(crate) const fn absent(mut self) -> Self {
+        self.is_absent = true;
+        self
+    }
+
+    /// Whether it is only that a name does not occur.
+    pub(crate) const fn is_absent(&self) -> bool {
+        self.is_absent
     }
 
     /// What kind it is.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use memtrail_engine::describe::State;
-use memtrail_engine::{ApiError, Description, Engine, RecordingId, SnapshotFacts};
+use memtrail_engine::{ApiError, Description, Engine, RecordingId, SnapshotFacts, Status};
 use memtrail_map::MappedFile;
 use memtrail_recording::{FileState, Recording};
 
@@ -90,7 +90,10 @@ pub(crate) fn no_trace(path: &Path, error: &memtrail_trace::Error) -> Failure {
 
 /// A query that the command line made wrong: a condition, mostly.
 pub(crate) fn refused(api_error: &ApiError) -> Failure {
-    let failure = Failure::new(Kind::Usage, api_error);
+    let mut failure = Failure::new(Kind::Usage, api_error);
+    if api_error.status == Status::Absent {
+        failure = failure.absent();
+    }
     match &api_error.hint {
         Some(hint) => failure.hint(hint),
         None => failure,

@@ -68,16 +68,45 @@ pub(crate) struct Fitting {
     pub(crate) generation: u32,
     /// Whether it is a copy of its parent.
     pub(crate) is_fork: bool,
+    /// Of a fork, the nearest process above it of which it is a copy and that has what the command needs; if none has, the
+    /// first of these.
+    pub(crate) copy_of: Option<PathBuf>,
 }
 
 impl Fitting {
-    fn new(family: &Path, member: &Member) -> Self {
+    fn new(family: &Family, member: &Member, need: Need) -> Self {
+        let mut copy_of = None;
+        let mut of = member;
+        while of.origin == Origin::Forked
+            && let Some(parent) = of.parent.and_then(|parent| family.members.get(parent))
+        {
+            copy_of = Some(family.path.join(&parent.name));
+            if need.is_met_by(&family.path, parent) {
+                break;
+            }
+            of = parent;
+        }
+        let family = &family.path;
         Self {
+            copy_of,
             path: family.join(&member.name),
             pid: member.pid(),
             program: member.description().map(|description| description.program.clone()),
             generation: member.generation,
             is_fork: member.origin == Origin::Forked,
+        }
+    }
+
+    /// The only process of a recording, or of a snapshot.
+    pub(crate) fn alone(path: &Path) -> Self {
+        let description = Recording::open(path).ok().and_then(|recording| recording.description);
+        Self {
+            path: path.to_path_buf(),
+            pid: description.as_ref().map(|description| description.pid),
+            program: description.map(|description| description.program),
+            generation: 0,
+            is_fork: false,
+            copy_of: None,
         }
     }
 
@@ -213,7 +242,8 @@ impl Process {
         }
         let Some(family) = Family::open(path)? else { return Ok(None) };
         let members = family.members.iter().filter(|member| need.is_met_by(path, member));
-        let fitting: Vec<Fitting> = members.map(|member| Fitting::new(path, member)).collect();
+        let fitting: Vec<Fitting> =
+            members.map(|member| Fitting::new(&family, member, need)).collect();
         Ok((fitting.len() > 1).then_some(fitting))
     }
 

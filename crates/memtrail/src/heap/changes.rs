@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_heap::RootKind;
 use memtrail_heap::query::{self, Change, ChangeOrder, Growth, Heap, RootsBy, Summary};
+use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
@@ -24,32 +24,32 @@ use crate::view::snapshot_file;
 /// Compare two snapshots of a program
 ///
 /// Kinds of blocks by their own size, owners by what is attributed to them (see `heap roots`); what grew
-/// most comes first.
+/// most comes first. Of programs with their children, sums over all processes are compared.
 #[derive(clap::Args)]
 pub(crate) struct DiffArgs {
     /// The earlier: a snapshot (NNNN.heap), or a recording, of which it is the last snapshot, or the
     /// first if nothing else is named
-    before: PathBuf,
+    pub(super) before: PathBuf,
     /// The later: a snapshot, or a recording, of which it is the last; without it, the last of the
     /// same recording
-    after: Option<PathBuf>,
+    pub(super) after: Option<PathBuf>,
     #[command(flatten)]
-    process: Process,
+    pub(super) process: Process,
     /// Of the earlier recording the snapshot with this number, or the last with this label
     /// (Memtrail.dump)
     #[arg(long, value_name = "N|LABEL")]
-    from: Option<String>,
+    pub(super) from: Option<String>,
     /// The same of the later, or of the only recording
     #[arg(long, value_name = "N|LABEL")]
-    to: Option<String>,
+    pub(super) to: Option<String>,
     /// Roots by what they own, or by what each retains alone
     #[arg(long, value_enum, default_value_t = By::Owner)]
-    by: By,
+    pub(super) by: By,
     /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    limit: Limit,
+    pub(super) limit: Limit,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
 
 /// Show what grew from snapshot to snapshot, and nothing else
@@ -97,6 +97,12 @@ pub(crate) enum By {
 }
 
 pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
+    let several = |path: &PathBuf| args.process.several(path, Need::Snapshots);
+    let before = several(&args.before)?;
+    let after = args.after.as_ref().map(several).transpose()?.flatten();
+    if before.is_some() || after.is_some() {
+        return family::diff(args, before, after);
+    }
     let of_before = args.process.one(&args.before, Need::Snapshots)?;
     let of_after = match &args.after {
         Some(after) => args.process.one(after, Need::Snapshots)?,
@@ -147,16 +153,23 @@ impl Heaps {
         });
         let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
         let snapshots = [first, last].map(Compared::look);
-        Ok(Self { answer: Difference { snapshots, difference }, damage })
+        Ok(Self {
+            answer: Difference { sides: Sides::Snapshots { snapshots }, difference },
+            damage,
+        })
     }
 
     /// Adds them as text, `limit` rows of each sort at most.
     pub(crate) fn draw(&self, canvas: &mut Canvas, by: By, limit: usize) {
-        let Difference { snapshots, difference } = &self.answer;
+        let Difference { sides, difference } = &self.answer;
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
         canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
-        let [from, to] = snapshots;
-        canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
+        match sides {
+            Sides::Snapshots { snapshots: [from, to] } => {
+                canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
+            }
+            Sides::Families(families) => families.draw(canvas),
+        }
         let roots = match by {
             By::Owner => ("owner", &difference.owners),
             By::Root => ("root", &difference.roots),
@@ -206,7 +219,7 @@ fn add_holds<T>(
 }
 
 /// Puts names of variables in the place of those that summaries have.
-fn rename<T>(
+pub(super) fn rename<T>(
     names: &query::StoredNames,
     rows: &mut [T],
     mut name: impl FnMut(&mut T) -> Option<(&String, &mut String)>,
@@ -225,14 +238,14 @@ fn rename<T>(
 
 /// Which snapshot was looked at.
 #[derive(Serialize)]
-struct Compared {
+pub(super) struct Compared {
     number: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     label: Option<String>,
 }
 
 impl Compared {
-    fn look(file: &Path) -> Self {
+    pub(super) fn look(file: &Path) -> Self {
         let (facts, _) = snapshot_file::look(file, number_of(file));
         Self { number: facts.number, label: facts.label }
     }
@@ -245,13 +258,23 @@ impl Display for Compared {
     }
 }
 
-/// What changed between two snapshots.
+/// What changed between two snapshots, or those of all processes.
 #[derive(Serialize)]
 pub(crate) struct Difference {
-    /// Before and after.
-    snapshots: [Compared; 2],
     #[serde(flatten)]
-    difference: query::Difference,
+    pub(super) sides: Sides,
+    #[serde(flatten)]
+    pub(super) difference: query::Difference,
+}
+
+/// What is compared.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Sides {
+    /// Before and after.
+    Snapshots { snapshots: [Compared; 2] },
+    /// Sums over processes.
+    Families(family::Compared),
 }
 
 pub(super) fn more(canvas: &mut Canvas, left_out: usize) {
@@ -264,13 +287,14 @@ fn name(kind: Option<&String>, name: &str) -> String {
 }
 
 fn figures(change: &Change) -> Vec<String> {
-    let [before, after] = change.bytes;
+    let [before, after] = change.bytes.map(|size| bytes(size.0 as f64));
+    vec![self::change(change.bytes), before, after]
+}
+
+/// By how much something changed.
+pub(super) fn change([before, after]: [Bytes; 2]) -> String {
     let sign = if after < before { "-" } else { "+" };
-    vec![
-        format!("{sign}{}", bytes(after.0.abs_diff(before.0) as f64)),
-        bytes(before.0 as f64),
-        bytes(after.0 as f64),
-    ]
+    format!("{sign}{}", bytes(after.0.abs_diff(before.0) as f64))
 }
 
 pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {

@@ -81,17 +81,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         for row in histogram.rows.iter().take(limit) {
             add(&mut table, row, None);
         }
-        let total = vec![grouped(histogram.blocks), bytes(histogram.bytes.0 as f64)];
-        if let Some(owner) = &args.owner {
-            table.strong(total, format!("owned by {owner}"));
-        } else {
-            table.strong(total, "retained by all roots");
-            let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
-            let dead = dead.map_or_else(unknown_dead, |(blocks, size)| {
-                vec![grouped(blocks), bytes(size.0 as f64)]
-            });
-            table.faint(dead, "dead, not yet freed");
-        }
+        let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
+        add_totals(&mut table, args, (histogram.blocks, histogram.bytes), dead);
         table.print(canvas);
         canvas.paragraph(FAINT, 2, MORE_RETAINED);
         more(canvas, histogram.rows.len(), limit);
@@ -105,6 +96,23 @@ fn of_family(args: &Args, members: &[Fitting]) -> Result<ExitCode, Failure> {
     let (Limit(limit), name) = (args.limit, args.owner.as_deref());
     let wanted = Wanted { name, kind: None, min: Bytes(0), limit };
     family::blocks_by_owner(&args.which, members, &wanted)
+}
+
+/// Adds what all rows add up to, and what is dead, if that is known.
+pub(super) fn add_totals(
+    table: &mut Table,
+    args: &Args,
+    all: (u64, Bytes),
+    dead: Option<(u64, Bytes)>,
+) {
+    let figures = |(blocks, size): (u64, Bytes)| vec![grouped(blocks), bytes(size.0 as f64)];
+    let total = figures(all);
+    if let Some(owner) = &args.owner {
+        table.strong(total, format!("owned by {owner}"));
+    } else {
+        table.strong(total, "retained by all roots");
+        table.faint(dead.map_or_else(unknown_dead, figures), "dead, not yet freed");
+    }
 }
 
 /// Counts blocks by type or kind.

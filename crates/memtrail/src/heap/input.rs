@@ -414,6 +414,11 @@ impl Input {
         Ok(self.without_names.take().unwrap_or(code))
     }
 
+    /// What was reported of the names that are stored beside the snapshot, once.
+    pub(super) fn reported(&self) -> Option<ExitCode> {
+        self.without_names.take()
+    }
+
     /// What is wrong with the file, if it is not whole.
     pub(super) fn damage(&self, heap: &Heap<'_>) -> Option<String> {
         Some(format!("{} is damaged {}", self.path.display(), heap.snapshot.damage?))

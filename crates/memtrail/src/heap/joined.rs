@@ -61,15 +61,17 @@ impl WhichRecording {
         Joined::open(Recording::open(path)?, self.snapshot.as_deref())
     }
 
-    /// The recording that is meant, if it has references and no snapshots of OCaml's heap: that of a native program.
-    pub(crate) fn with_references_alone(&self) -> Result<Option<PathBuf>, Failure> {
-        let path = self.process.one(&self.path, Need::Retainers)?;
-        let has_references = !references::of_recording(&path).is_empty();
-        let has_heap = !snapshot_file::of_recording(&path).is_empty();
-        Ok((has_references && !has_heap).then_some(path))
+    /// The recording that is meant, with heap snapshots or references.
+    pub(super) fn with_retainers(&self) -> Result<PathBuf, Failure> {
+        self.process.one(&self.path, Need::Retainers)
     }
 
-    /// Gives the engine the references of one recording of [`all`](Self::all), of native programs.
+    /// The processes of a family that have such, unless one is named.
+    pub(super) fn several_with_retainers(&self) -> Result<Option<Vec<Fitting>>, Failure> {
+        self.process.several(&self.path, Need::Retainers)
+    }
+
+    /// Gives the engine the references of a native program's recording.
     pub(crate) fn give_references(
         &self,
         engine: &Engine,
@@ -105,6 +107,12 @@ impl WhichRecording {
         joined.add_earlier();
         Ok(joined)
     }
+}
+
+/// Whether a recording has references and no snapshots of OCaml's heap: that of a native program.
+pub(super) fn has_references_alone(recording: &Path) -> bool {
+    let has_references = !references::of_recording(recording).is_empty();
+    has_references && snapshot_file::of_recording(recording).is_empty()
 }
 
 impl Joined {

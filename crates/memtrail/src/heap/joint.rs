@@ -10,7 +10,8 @@ use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::allocated;
-use super::input::{Which, with_spinner};
+use super::found::{Found, of_each};
+use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::owners::HOLDS;
 use super::table::{Table, outside};
@@ -55,10 +56,20 @@ struct Shares {
     retained: Bytes,
     /// What parts of it are retained jointly.
     rows: Vec<JointShare>,
+    /// The least that is listed.
+    #[serde(skip)]
+    min: Bytes,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
+    if args.root.as_deref().is_some_and(named::is_number) {
+        return find(args, &args.which.open()?)?.put(&args.which.form, draw);
+    }
+    of_each(&args.which, |input| find(args, input), size, draw)
+}
+
+/// What is retained jointly in a snapshot.
+fn find(args: &Args, input: &Input) -> Result<Found<Shares>, Failure> {
     let heap = input.typed_heap()?;
     let Limit(blocks) = args.limit;
     let retained = query::everything(&heap).retained;
@@ -73,24 +84,29 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     });
     let blocks_in_all = heap.snapshot.blocks();
     let mut rows = rows.map_err(|failed| input.failed(&failed, blocks_in_all))?;
-    allocated::name_joint(&mut rows, &input, &heap)?;
-    let answer = Shares { retained, rows };
-    input.answer(&heap, &args.which.form, &answer, |canvas| {
-        if answer.rows.is_empty() {
-            let text = format!("nothing of {} or more is retained jointly", bytes(min.0 as f64));
-            canvas.line(&[(PLAIN, &text)]);
+    allocated::name_joint(&mut rows, input, &heap)?;
+    Ok(Found::new(input, &heap, Shares { retained, rows, min }))
+}
+
+fn size(shares: &Shares) -> Bytes {
+    shares.rows.iter().map(|share| share.retained + share.retained_external).sum()
+}
+
+fn draw(canvas: &mut Canvas, answer: &Shares) {
+    if answer.rows.is_empty() {
+        let text = format!("nothing of {} or more is retained jointly", bytes(answer.min.0 as f64));
+        canvas.line(&[(PLAIN, &text)]);
+    }
+    for (place, share) in answer.rows.iter().enumerate() {
+        if place > 0 {
+            canvas.gap();
         }
-        for (place, share) in answer.rows.iter().enumerate() {
-            if place > 0 {
-                canvas.gap();
-            }
-            draw(canvas, share);
-        }
-    })
+        draw_share(canvas, share);
+    }
 }
 
 /// What is retained jointly by parts of one root.
-fn draw(canvas: &mut Canvas, share: &JointShare) {
+fn draw_share(canvas: &mut Canvas, share: &JointShare) {
     let of = match (share.kind, share.path.join(" / ")) {
         // The words name these.
         (None | Some("global" | "stack"), path) if path.is_empty() => String::new(),

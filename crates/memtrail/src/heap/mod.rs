@@ -7,7 +7,8 @@ pub(crate) mod changes;
 mod children;
 mod containers;
 mod csv;
-mod family;
+pub(crate) mod family;
+mod found;
 mod histogram;
 mod info;
 pub(crate) mod input;
@@ -44,7 +45,8 @@ use crate::error::Failure;
 /// Each command takes a recording (a folder NAME.memtrail), of which it reads the last snapshot
 /// unless --snapshot names another, or a snapshot file (NNNN.heap). The first command on a snapshot
 /// analyses it and leaves the result beside it (NNNN.heap.index, and NNNN.heap.types where types were
-/// asked for), so that the others are quick.
+/// asked for), so that the others are quick. Of a folder of several processes (NAME.family) the last snapshots
+/// of all are read: sums, or an answer for each process, unless --process names one.
 ///
 /// "Retained" is what would be freed if this alone were gone. "Reachable" is all that can be
 /// reached from there, whether or not something else reaches it, too. Sizes are those of blocks with

@@ -8,6 +8,11 @@ use memtrail_heap::{Bytes, LabelId, RootKind};
 
 use crate::error::{Failure, Kind};
 
+/// Whether a root is meant by its number, which is that of one snapshot.
+pub(super) fn is_number(wanted: &str) -> bool {
+    wanted.parse::<u32>().is_ok()
+}
+
 /// The root with a name or number: the whole name as `roots` prints it, or a part that only one has.
 pub(super) fn root(heap: &Heap<'_>, wanted: &str) -> Result<RootNodeId, Failure> {
     let root_nodes = heap.graph.root_nodes();
@@ -42,7 +47,8 @@ pub(super) fn root(heap: &Heap<'_>, wanted: &str) -> Result<RootNodeId, Failure>
     match some.as_slice() {
         [(root_node, _)] => Ok(*root_node),
         [] => Err(Failure::new(Kind::Usage, format_args!("no root has `{wanted}` in its name"))
-            .hint("`memtrail heap roots REC --limit 0` lists them")),
+            .hint("`memtrail heap roots REC --limit 0` lists them")
+            .absent()),
         [(_, first), (_, second), ..] => Err(Failure::new(
             Kind::Usage,
             format_args!(
@@ -72,7 +78,8 @@ pub(super) fn matching(heap: &Heap<'_>, wanted: &str) -> Result<HashSet<String>,
     }
     if found.is_empty() {
         return Err(Failure::new(Kind::Usage, format_args!("no root has `{wanted}` in its name"))
-            .hint("`memtrail heap roots REC --limit 0` lists them; `memtrail types REC` names variables"));
+            .hint("`memtrail heap roots REC --limit 0` lists them; `memtrail types REC` names variables")
+            .absent());
     }
     Ok(found)
 }
@@ -91,12 +98,14 @@ pub(super) fn is_variable(heap: &Heap<'_>, id: LabelId, wanted: &str) -> bool {
 pub(super) fn no_kind(kind: &str) -> Failure {
     Failure::new(Kind::Usage, format_args!("nothing alive is a `{kind}`"))
         .hint("`memtrail heap histogram REC --limit 0` prints the names of kinds")
+        .absent()
 }
 
 /// There are no blocks of a type.
 pub(super) fn no_type(name: &str) -> Failure {
     Failure::new(Kind::Usage, format_args!("nothing alive is known to be a `{name}`"))
         .hint("`memtrail heap histogram REC --limit 0` prints the names of types")
+        .absent()
 }
 
 /// A kind of root by its name.

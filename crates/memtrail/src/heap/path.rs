@@ -3,10 +3,13 @@
 use std::process::ExitCode;
 
 use memtrail_heap::BlockIndex;
-use memtrail_heap::query::{self, FoldedContainer, Heap, Path, Step};
+use memtrail_heap::Bytes;
+use memtrail_heap::query::{self, FoldedContainer, Heap, MergedPath, Path, Step};
 use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
 
 use super::allocated;
+use super::found::{Found, of_each};
 use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::recognised::{Recognised, recognise};
@@ -51,31 +54,52 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
-    let mut heap = input.typed_heap()?;
     let Limit(limit) = args.limit;
-    match (&args.kind, &args.r#type, args.block) {
-        (_, Some(name), _) => of_type(args, &input, &heap, name, limit),
-        (Some(kind), ..) => of_kind(args, &input, &mut heap, kind, limit),
-        (None, None, block) => {
-            let block = input.block(&heap, block.unwrap_or_default())?;
-            if args.all {
-                all(args, &input, &heap, block, limit)
-            } else {
-                one(args, &input, &heap, block)
-            }
-        }
+    let Some(block) = args.block else {
+        let draw = |canvas: &mut Canvas, shapes: &Shapes| draw_shapes(canvas, shapes, limit);
+        return of_each(&args.which, |input| shapes(args, input), Shapes::size, draw);
+    };
+    let input = args.which.open()?;
+    let heap = input.typed_heap()?;
+    let block = input.block(&heap, block)?;
+    if args.all { all(args, &input, &heap, block, limit) } else { one(args, &input, &heap, block) }
+}
+
+/// Paths of some blocks of a kind or type, by shape.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct Shapes {
+    paths: Vec<MergedPath>,
+    #[serde(skip)]
+    looked_at: u64,
+    #[serde(skip)]
+    there: u64,
+}
+
+impl Shapes {
+    fn size(&self) -> Bytes {
+        self.paths.iter().map(|path| path.retained).sum()
     }
 }
 
-/// Paths of blocks of a kind, by shape.
+fn shapes(args: &Args, input: &Input) -> Result<Found<Shapes>, Failure> {
+    let mut heap = input.typed_heap()?;
+    let (there, some) = match (&args.kind, &args.r#type) {
+        (_, Some(name)) => of_type(args, input, &heap, name)?,
+        (kind, None) => of_kind(args, input, &mut heap, kind.as_deref().unwrap_or_default())?,
+    };
+    let mut paths = query::merged_paths(&heap, &some).map_err(|error| input.failure(&error))?;
+    allocated::name_merged(&mut paths, input, &heap)?;
+    Ok(Found::new(input, &heap, Shapes { paths, looked_at: some.len() as u64, there }))
+}
+
+/// Some blocks of a kind, and how many there are.
 fn of_kind(
     args: &Args,
     input: &Input,
     heap: &mut Heap<'_>,
     kind: &str,
-    limit: usize,
-) -> Result<ExitCode, Failure> {
+) -> Result<(u64, Vec<BlockIndex>), Failure> {
     let failure = |error| input.failure(&error);
     let (mut there, mut some) = query::sample(heap, kind, args.sample).map_err(failure)?;
     if some.is_empty() {
@@ -87,63 +111,51 @@ fn of_kind(
     if some.is_empty() {
         return Err(named::no_kind(kind));
     }
-    merged(args, input, heap, (there, &some), limit)
+    Ok((there, some))
 }
 
-/// Paths of blocks of a type, by shape.
+/// Some blocks of a type, and how many there are.
 fn of_type(
     args: &Args,
     input: &Input,
     heap: &Heap<'_>,
     name: &str,
-    limit: usize,
-) -> Result<ExitCode, Failure> {
+) -> Result<(u64, Vec<BlockIndex>), Failure> {
     let (there, some) =
         query::sample_of_type(heap, name, args.sample).map_err(|error| input.failure(&error))?;
     if some.is_empty() {
         return Err(named::no_type(name));
     }
-    merged(args, input, heap, (there, &some), limit)
+    Ok((there, some))
 }
 
-/// Paths of some of the blocks that are there.
-fn merged(
-    args: &Args,
-    input: &Input,
-    heap: &Heap<'_>,
-    (there, some): (u64, &[BlockIndex]),
-    limit: usize,
-) -> Result<ExitCode, Failure> {
-    let mut merged = query::merged_paths(heap, some).map_err(|error| input.failure(&error))?;
-    allocated::name_merged(&mut merged, input, heap)?;
-    input.answer(heap, &args.which.form, &merged, |canvas| {
-        let looked_at = grouped(some.len() as u64);
-        let text = if some.len() as u64 == there {
-            format!("all {looked_at} blocks looked at")
-        } else {
-            format!("{looked_at} of {} blocks looked at (--sample)", grouped(there))
-        };
-        canvas.line(&[(PLAIN, &text)]);
-        for path in merged.iter().take(limit) {
-            canvas.gap();
-            let size = bytes(path.retained.0 as f64);
-            let held = format!("{} retained this way, {size}", grouped(path.blocks));
-            let example = format!("  (one of them: --block {})", path.example.0);
-            canvas.line(&[(STRONG, &held), (FAINT, &example)]);
-            for (depth, step) in path.shape.iter().enumerate() {
-                let indent = " ".repeat(2 + depth.min(canvas.width() / 4));
-                canvas.line(&[(PLAIN, &indent), (PLAIN, step)]);
-                if let Some(Some(by)) = path.allocated.get(depth) {
-                    canvas.line(&[(PLAIN, &indent), (FAINT, &format!("  {}", by.text()))]);
-                }
+fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes, limit: usize) {
+    let Shapes { paths: merged, looked_at, there } = shapes;
+    let text = if looked_at == there {
+        format!("all {} blocks looked at", grouped(*there))
+    } else {
+        format!("{} of {} blocks looked at (--sample)", grouped(*looked_at), grouped(*there))
+    };
+    canvas.line(&[(PLAIN, &text)]);
+    for path in merged.iter().take(limit) {
+        canvas.gap();
+        let size = bytes(path.retained.0 as f64);
+        let held = format!("{} retained this way, {size}", grouped(path.blocks));
+        let example = format!("  (one of them: --block {})", path.example.0);
+        canvas.line(&[(STRONG, &held), (FAINT, &example)]);
+        for (depth, step) in path.shape.iter().enumerate() {
+            let indent = " ".repeat(2 + depth.min(canvas.width() / 4));
+            canvas.line(&[(PLAIN, &indent), (PLAIN, step)]);
+            if let Some(Some(by)) = path.allocated.get(depth) {
+                canvas.line(&[(PLAIN, &indent), (FAINT, &format!("  {}", by.text()))]);
             }
         }
-        if merged.len() > limit {
-            canvas.gap();
-            let more = merged.len() - limit;
-            canvas.line(&[(FAINT, &format!("… and {more} other shapes (--limit 0: all)"))]);
-        }
-    })
+    }
+    if merged.len() > limit {
+        canvas.gap();
+        let more = merged.len() - limit;
+        canvas.line(&[(FAINT, &format!("… and {more} other shapes (--limit 0: all)"))]);
+    }
 }
 
 /// The disjoint paths of a block.

@@ -2,12 +2,15 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, RetainedGroup};
+use memtrail_heap::query::{self, Retained, RetainedGroup};
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::input::{Which, with_spinner};
+use super::family;
+use super::found::Found;
+use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::table::{Table, outside};
+use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
 
 /// Compute exactly what would be freed without a group of blocks or roots
@@ -22,7 +25,7 @@ Examples:
   memtrail heap retained REC --block 4711 --block 5813    two blocks")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    pub(super) which: Which,
     /// All blocks of this kind, as `histogram` prints it; may be repeated
     #[arg(long = "kind", value_name = "NAME")]
     kinds: Vec<String>,
@@ -39,7 +42,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "retained by what?")
             .hint("name a --kind, a --root or a --block; several are one group"));
     }
-    let input = args.which.open()?;
+    let is_of_one = !args.blocks.is_empty() || args.roots.iter().any(|root| named::is_number(root));
+    match args.which.several()? {
+        Some(members) if !is_of_one => family::retained(args, &members),
+        _ => find(args, &args.which.open()?)?.put(&args.which.form, draw),
+    }
+}
+
+/// What the group retains in a snapshot.
+pub(super) fn find(args: &Args, input: &Input) -> Result<Found<Retained>, Failure> {
     let heap = input.typed_heap()?;
     let root_nodes = args.roots.iter().map(|root| named::root(&heap, root));
     let blocks = args.blocks.iter().map(|block| input.block(&heap, *block));
@@ -55,26 +66,25 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if retained.blocks == 0 && group.root_nodes.is_empty() && group.blocks.is_empty() {
         return Err(named::no_kind(&args.kinds.join("`, `")));
     }
-    input.answer(&heap, &args.which.form, &retained, |canvas| {
-        let mut table = Table::new(&["blocks", "size", "off-heap"], "");
-        if retained.blocks > 0 {
-            let figures = vec![
-                grouped(retained.blocks),
-                bytes(retained.bytes.0 as f64),
-                outside(retained.external),
-            ];
-            table.row(figures, "the blocks themselves");
-        }
-        if retained.static_bytes.0 > 0 {
-            let figures = vec![String::new(), bytes(retained.static_bytes.0 as f64)];
-            table.faint(figures, "static data among them, which is never freed");
-        }
+    Ok(Found::new(input, &heap, retained))
+}
+
+pub(super) fn draw(canvas: &mut Canvas, retained: &Retained) {
+    let mut table = Table::new(&["blocks", "size", "off-heap"], "");
+    if retained.blocks > 0 {
         let figures = vec![
-            String::new(),
-            bytes(retained.retained.0 as f64),
-            outside(retained.retained_external),
+            grouped(retained.blocks),
+            bytes(retained.bytes.0 as f64),
+            outside(retained.external),
         ];
-        table.strong(figures, "retained: would be freed if they were gone");
-        table.print(canvas);
-    })
+        table.row(figures, "the blocks themselves");
+    }
+    if retained.static_bytes.0 > 0 {
+        let figures = vec![String::new(), bytes(retained.static_bytes.0 as f64)];
+        table.faint(figures, "static data among them, which is never freed");
+    }
+    let figures =
+        vec![String::new(), bytes(retained.retained.0 as f64), outside(retained.retained_external)];
+    table.strong(figures, "retained: would be freed if they were gone");
+    table.print(canvas);
 }

@@ -2,12 +2,14 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, ReachCache};
+use memtrail_heap::Bytes;
+use memtrail_heap::query::{self, ReachCache, RootRow};
 use memtrail_text::rounded::bytes;
 
-use super::input::Which;
+use super::found::{Found, of_each};
+use super::input::{Input, Which};
 use super::table::Table;
-use crate::canvas::{FAINT, PLAIN};
+use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 
 /// Show what each stack frame retains, innermost first
@@ -24,40 +26,49 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
+    of_each(&args.which, find, |rows| size(rows), |canvas, rows| draw(canvas, args, rows))
+}
+
+/// Threads and frames.
+fn find(input: &Input) -> Result<Found<Vec<RootRow>>, Failure> {
     let heap = input.heap()?;
     let rows = query::root_rows(&heap, &query::stack(&heap), &ReachCache::default());
-    input.answer(&heap, &args.which.form, &rows, |canvas| {
-        let mut left_out = 0;
-        let mut table = Table::new(&["retained", "reachable"], "frame");
-        for row in rows.iter().filter(|row| !row.path.is_empty()) {
-            let is_slot = row.path.last().is_some_and(|name| name.starts_with("slot "));
-            // What the program named says what the frames above are for.
-            let is_label = row.path.last().is_some_and(|name| name.starts_with('['));
-            if !args.all && (is_slot || row.reachable.0 == 0 && !is_label) {
-                left_out += usize::from(!is_slot);
-                continue;
-            }
-            let indent = "  ".repeat(row.path.len() - 1);
-            let name = row.path.last().map_or("", String::as_str);
-            let figures = vec![bytes(row.retained.0 as f64), bytes(row.reachable.0 as f64)];
-            if row.path.len() == 1 {
-                table.strong(figures, name);
-            } else {
-                table.row(figures, format!("{indent}{name}"));
-            }
+    Ok(Found::new(input, &heap, rows))
+}
+
+/// What the stacks reach; of those that overlap the largest.
+fn size(rows: &[RootRow]) -> Bytes {
+    let named = rows.iter().filter(|row| !row.path.is_empty());
+    named.map(|row| row.reachable).max().unwrap_or_default()
+}
+
+fn draw(canvas: &mut Canvas, args: &Args, rows: &[RootRow]) {
+    let mut left_out = 0;
+    let mut table = Table::new(&["retained", "reachable"], "frame");
+    for row in rows.iter().filter(|row| !row.path.is_empty()) {
+        let is_slot = row.path.last().is_some_and(|name| name.starts_with("slot "));
+        // What the program named says what the frames above are for.
+        let is_label = row.path.last().is_some_and(|name| name.starts_with('['));
+        if !args.all && (is_slot || row.reachable.0 == 0 && !is_label) {
+            left_out += usize::from(!is_slot);
+            continue;
         }
-        if rows.iter().all(|row| row.path.is_empty()) {
-            canvas.line(&[(
-                PLAIN,
-                "no stack retains anything: the program had ended, or waits in C",
-            )]);
-            return;
+        let indent = "  ".repeat(row.path.len() - 1);
+        let name = row.path.last().map_or("", String::as_str);
+        let figures = vec![bytes(row.retained.0 as f64), bytes(row.reachable.0 as f64)];
+        if row.path.len() == 1 {
+            table.strong(figures, name);
+        } else {
+            table.row(figures, format!("{indent}{name}"));
         }
-        table.print(canvas);
-        if left_out > 0 {
-            let text = format!("{left_out} frames and threads reach nothing (--all: these, too)");
-            canvas.line(&[(FAINT, &text)]);
-        }
-    })
+    }
+    if rows.iter().all(|row| row.path.is_empty()) {
+        canvas.line(&[(PLAIN, "no stack retains anything: the program had ended, or waits in C")]);
+        return;
+    }
+    table.print(canvas);
+    if left_out > 0 {
+        let text = format!("{left_out} frames and threads reach nothing (--all: these, too)");
+        canvas.line(&[(FAINT, &text)]);
+    }
 }

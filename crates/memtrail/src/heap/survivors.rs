@@ -1,6 +1,6 @@
 //! `memtrail heap survivors`: what was alive in one snapshot and still is in a later one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
@@ -11,6 +11,7 @@ use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes_with_error, grouped, percent, seconds};
 use serde::Serialize;
 
+use super::family;
 use super::input::{Form, put};
 use super::joined::Joined;
 use super::sites::{By, place};
@@ -49,17 +50,17 @@ pub(crate) struct Args {
     by: By,
     /// Put rows in order by this
     #[arg(long, value_enum, default_value = "survived")]
-    sort: Sort,
+    pub(super) sort: Sort,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    limit: Limit,
+    pub(super) limit: Limit,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
 
 /// What rows are put in order by.
 #[derive(Clone, Copy, ValueEnum)]
-enum Sort {
+pub(super) enum Sort {
     /// Bytes that survived, most first
     Survived,
     /// Bytes that were added, most first
@@ -78,11 +79,37 @@ struct Survivors<'a> {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.process.several(&args.path, Need::Snapshots)? {
+        return family::survivors(args, &members);
+    }
+    let Limit(limit) = args.limit;
     let path = args.process.one(&args.path, Need::Snapshots)?;
-    let joined = Joined::open(Recording::open(&path)?, args.to.as_deref())?;
+    let (joined, survivors) = find(args, &path, limit)?;
+    let caveats = joined.caveats();
+    let answer = Survivors { survivors: &survivors, caveats: &caveats };
+    put(&args.form, damaged(&survivors), &answer, |canvas| {
+        draw(canvas, &survivors.response, caveats.mark());
+        for note in caveats.notes() {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    joined.verdict()
+}
+
+/// What is wrong with a snapshot.
+pub(super) fn damaged(survivors: &OfSnapshot<SurvivorsResponse>) -> Option<String> {
+    survivors.partial.as_ref().map(|how| format!("one of the snapshots is damaged {how}"))
+}
+
+/// What survived in one recording, so many rows of it.
+pub(super) fn find(
+    args: &Args,
+    path: &Path,
+    limit: usize,
+) -> Result<(Joined, OfSnapshot<SurvivorsResponse>), Failure> {
+    let joined = Joined::open(Recording::open(path)?, args.to.as_deref())?;
     let from = joined.add(args.from.as_deref())?;
     let (rec, to) = joined.ids();
-    let Limit(limit) = args.limit;
     let survivors = joined.rows(
         limit,
         |engine, offset, limit| {
@@ -98,20 +125,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         },
         |survivors| (&mut survivors.rows, survivors.count),
     )?;
-    let caveats = joined.caveats();
-    let answer = Survivors { survivors: &survivors, caveats: &caveats };
-    let damaged =
-        survivors.partial.as_ref().map(|how| format!("one of the snapshots is damaged {how}"));
-    put(&args.form, damaged, &answer, |canvas| {
-        draw(canvas, &survivors.response, caveats.mark());
-        for note in caveats.notes() {
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
-        }
-    })?;
-    joined.verdict()
+    Ok((joined, survivors))
 }
 
-fn draw(canvas: &mut Canvas, of: &SurvivorsResponse, mark: &str) {
+pub(super) fn draw(canvas: &mut Canvas, of: &SurvivorsResponse, mark: &str) {
     canvas.paragraph(
         PLAIN,
         2,

@@ -2,12 +2,15 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::heap::WhoResponse;
+use memtrail_engine::heap::{AliveEstimate, OfSnapshot, WhoResponse};
 use memtrail_engine::query::HeapWho;
+use memtrail_heap::Bytes;
+use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
 
+use super::family;
 use super::input::{Form, put};
-use super::joined::WhichRecording;
+use super::joined::{Joined, WhichRecording};
 use super::sites::{By, place};
 use super::table::Table;
 use super::why::allocated;
@@ -29,7 +32,7 @@ use crate::limit::Limit;
   memtrail why REC Cache.remember     which variables own what a function allocated")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    pub(super) which: WhichRecording,
     /// A root, a type or a kind of blocks: Cache.table, Cache.page, string
     #[arg(value_name = "NAME")]
     name: String,
@@ -38,26 +41,18 @@ pub(crate) struct Args {
     by: By,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "12")]
-    limit: Limit,
+    pub(super) limit: Limit,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(members) = args.which.several()? {
+        return family::who(args, &members);
+    }
     let joined = args.which.open()?;
     let Limit(limit) = args.limit;
-    let (rec, snapshot) = joined.ids();
-    let query = HeapWho {
-        rec,
-        snapshot,
-        name: args.name.clone(),
-        by: args.by.into(),
-        limit,
-        ..HeapWho::default()
-    };
-    let answer = joined
-        .query(|engine| engine.heap_who(&query))
-        .map_err(|failure| failure.hint("list roots and what they own: memtrail heap roots REC"))?;
+    let answer = find(args, &joined, limit)?;
     let caveats = joined.caveats();
     put(&args.form, joined.damage(&answer), &answer, |canvas| {
         draw(canvas, &answer.response);
@@ -68,30 +63,64 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     joined.verdict()
 }
 
-fn draw(canvas: &mut Canvas, who: &WhoResponse) {
-    let what = match who.of {
+/// The calls that allocated it, some of them.
+pub(super) fn find(
+    args: &Args,
+    joined: &Joined,
+    limit: usize,
+) -> Result<OfSnapshot<WhoResponse>, Failure> {
+    let (rec, snapshot) = joined.ids();
+    let query = HeapWho {
+        rec,
+        snapshot,
+        name: args.name.clone(),
+        by: args.by.into(),
+        limit,
+        ..HeapWho::default()
+    };
+    joined
+        .query(|engine| engine.heap_who(&query))
+        .map_err(|failure| failure.hint("list roots and what they own: memtrail heap roots REC"))
+}
+
+/// What is meant, and how much there is.
+pub(super) fn draw_size(
+    canvas: &mut Canvas,
+    (of, names): (&str, &[String]),
+    [size, external]: [Bytes; 2],
+    alive: (Estimate, u64),
+) {
+    let what = match of {
         "owner" => "owned by ",
         of => of,
     };
-    let space = if who.of == "owner" { "" } else { " " };
-    canvas.line(&[(PLAIN, what), (PLAIN, space), (STRONG, &clean(&who.names.join(", ")))]);
-    let outside = match who.external.0 {
+    let space = if of == "owner" { "" } else { " " };
+    canvas.line(&[(PLAIN, what), (PLAIN, space), (STRONG, &clean(&names.join(", ")))]);
+    let outside = match external.0 {
         0 => String::new(),
         external => format!(", and {} off-heap", bytes(external as f64)),
     };
+    let (alive, sampled) = alive;
     let text = format!(
         "{} in the heap{outside}, exactly; {} by {} sampled block{}",
-        bytes(who.size.0 as f64),
-        bytes_with_error(who.alive.bytes.value, who.alive.bytes.stderr),
-        grouped(who.alive.sampled),
-        if who.alive.sampled == 1 { "" } else { "s" },
+        bytes(size.0 as f64),
+        bytes_with_error(alive.value, alive.stderr),
+        grouped(sampled),
+        if sampled == 1 { "" } else { "s" },
     );
     canvas.paragraph(PLAIN, 0, &text);
-    if who.rows.is_empty() {
+    if sampled == 0 {
         canvas.line(&[(
             FAINT,
             "none of the blocks was sampled; a higher --rate of memtrail run samples more",
         )]);
+    }
+}
+
+pub(super) fn draw(canvas: &mut Canvas, who: &WhoResponse) {
+    let AliveEstimate { bytes: size, sampled, .. } = who.alive;
+    draw_size(canvas, (who.of, &who.names), [who.size, who.external], (size, sampled));
+    if who.rows.is_empty() {
         return;
     }
     allocated(canvas, &who.alive);

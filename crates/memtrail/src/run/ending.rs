@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
+use memtrail_symbols::OwnFunctions;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
@@ -81,9 +82,11 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 None => collect_live_packets(live_packets, &mut description, &trace),
             }
             let is_native = description.runtime.is_native();
-            if let Err(error) = native_names::resolve(folder, &trace, is_native) {
-                let note = format!("functions have no names: {error}");
-                description.notes.push(note);
+            match native_names::resolve(folder, &trace, is_native) {
+                Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),
+                Err(error) => {
+                    description.notes.push(format!("functions have no names: {error}"));
+                }
             }
             if let Err(error) = references::naming::name_files(folder) {
                 let note = format!("variables that refer to blocks have no names: {error}");
@@ -106,6 +109,23 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
         recordings.push(Recorded { folder: folder.clone(), description, alive });
     }
     Finalized { statuses, recordings, root }
+}
+
+/// Calls of allocators that were not recorded.
+fn note_of(OwnFunctions { imported, in_executable }: &OwnFunctions) -> Option<String> {
+    /// Functions that are named, at most.
+    const NAMED: usize = 4;
+    if let Some(function) = in_executable {
+        return Some(format!(
+            "the program has an allocator of its own in its executable, with {function}: its calls are not recorded"
+        ));
+    }
+    let names = imported
+        .get(..NAMED)
+        .filter(|_| imported.len() > NAMED)
+        .map_or_else(|| imported.join(", "), |some| format!("{} and others", some.join(", ")));
+    (!imported.is_empty())
+        .then(|| format!("calls of functions of the allocator's own are not recorded: {names}"))
 }
 
 /// Appends the packets that were being filled.

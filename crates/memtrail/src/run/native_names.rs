@@ -14,7 +14,7 @@ use std::path::Path;
 use memtrail_map::MappedFile;
 use memtrail_ocaml::{names, symbols};
 use memtrail_recording::MODULES_FILE;
-use memtrail_symbols::{Symbols, modules};
+use memtrail_symbols::{OwnFunctions, Symbols, modules};
 use memtrail_trace::malloc::{self, native_address};
 use memtrail_trace::replace_part::replace_part;
 use memtrail_trace::rewrite::{Rewrite, rewrite};
@@ -22,24 +22,25 @@ use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Code, Location, Reader, TraceInfo};
 
 /// Names the functions in the trace of a recording that has a list of modules, and no names yet. `is_native`: it is
-/// that of a native program.
-pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Result<()> {
+/// that of a native program. Gives what calls of allocators were not recorded.
+pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Result<OwnFunctions> {
     let list = folder.join(MODULES_FILE);
     let text = match fs::read(&list) {
         Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(OwnFunctions::default()),
         Err(error) => return Err(error),
     };
     let modules = modules::parse(&String::from_utf8_lossy(&text));
-    let (symbols, innermost_first) = (Symbols::of_modules(modules), Vec::new());
+    let not_recorded = OwnFunctions::of_modules(&modules);
+    let symbols = Symbols::of_modules(modules);
     let fresh = trace.with_extension("named");
     let written = if is_native {
-        write(trace, &fresh, &mut Names { symbols, innermost_first })
+        write(trace, &fresh, &mut Names { symbols })
     } else {
         write_part(
             trace,
             &fresh,
-            &mut MallocNames { symbols, ocaml: HashMap::new(), innermost_first },
+            &mut MallocNames { symbols, ocaml: HashMap::new(), innermost_first: Vec::new() },
         )
     };
     let named = written.and_then(|()| fs::rename(&fresh, trace));
@@ -47,7 +48,7 @@ pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Resul
         // What is left of it would not be looked at again.
         let _ = fs::remove_file(&fresh);
     }
-    named.and_then(|()| fs::remove_file(&list))
+    named.and_then(|()| fs::remove_file(&list)).map(|()| not_recorded)
 }
 
 fn write(trace: &Path, fresh: &Path, names: &mut Names) -> io::Result<()> {
@@ -73,8 +74,6 @@ fn create(fresh: &Path, trace: &Path) -> io::Result<io::BufWriter<File>> {
 /// What is at the addresses of a trace.
 struct Names {
     symbols: Symbols,
-    /// Scratch: a callstack.
-    innermost_first: Vec<u64>,
 }
 
 impl Rewrite for Names {
@@ -85,9 +84,11 @@ impl Rewrite for Names {
     }
 
     fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
-        self.innermost_first.clear();
-        self.innermost_first.extend(alloc.backtrace.iter().rev().map(|code| code.0));
-        self.symbols.resolve(&self.innermost_first);
+        // The frames that it has in common with the previous one are known.
+        let new = alloc.backtrace.get(alloc.common_prefix..).unwrap_or_default();
+        for code in new {
+            self.symbols.resolve(&[code.0]);
+        }
         let &Alloc { length, samples, source, .. } = alloc;
         Some(AllocEvent { length, samples, source })
     }

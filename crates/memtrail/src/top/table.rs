@@ -4,6 +4,7 @@ use std::cmp::Ordering;
 
 use memtrail_engine::LiveSite;
 use memtrail_engine::heap::{OwnerChange, OwnerChanges, SnapshotRow};
+use memtrail_heap::query::with_held;
 use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, seconds};
 
 use super::family::{FamilyFigures, ProcessRow};
@@ -176,7 +177,8 @@ fn owners(figures: &Figures, state: &State) -> Table {
         ];
         let ty = row.r#type.as_ref().map_or_else(String::new, |ty| format!(" : {ty}"));
         let position = row.position.as_ref().map_or_else(String::new, |at| format!("  {at}"));
-        (texts, clean(&format!("{}{ty}{position}", row.name)).into_owned())
+        let name = with_held(&row.name, row.holds.as_deref());
+        (texts, clean(&format!("{name}{ty}{position}")).into_owned())
     });
     Table {
         headings: vec!["owned", "share", "change", "since first"],

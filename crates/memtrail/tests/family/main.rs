@@ -1,7 +1,9 @@
 //! Recordings of a program with its children, taken as a whole. All words are sampled: figures are exact.
 #![forbid(unsafe_code)]
 
+mod compared;
 mod damaged;
+mod each;
 mod forks;
 mod heaps;
 mod history;
@@ -32,6 +34,10 @@ fn printed(words: &[&str], path: &Path) -> String {
 
 fn json(words: &[&str], path: &Path) -> Value {
     serde_json::from_str(&printed(words, path)).expect("JSON")
+}
+
+fn figure(of: &Value, name: &str) -> u64 {
+    of[name].as_u64().unwrap_or_else(|| panic!("no {name} in {of:#}"))
 }
 
 /// A program of ours with its children, recorded; the folder of its family. The case holds the files.

@@ -2,8 +2,10 @@
 
 mod check;
 mod examples;
+mod html;
 mod mappings;
 mod operators;
+mod own_functions;
 mod published;
 mod references;
 mod resident_memory;
@@ -49,6 +51,16 @@ fn bytes(contents: &Contents, function: &str) -> (u64, u64) {
     let sum =
         |blocks: &mut dyn Iterator<Item = &Block>| blocks.map(|block| block.samples * 8).sum();
     (sum(&mut all()), sum(&mut all().filter(|block| block.collected.is_none())))
+}
+
+/// Texts of the dynamic linker's errors were in the program's heap, and moved its blocks.
+#[test]
+fn the_programs_blocks_have_the_places_that_they_have_without_us() {
+    let program = compile("places.c", &["-ldl"]);
+    for options in [&["--native"][..], &["--native", "--rate", "1"]] {
+        let recorded = Case::command(&program.path, &[]).options(options).same();
+        assert!(recorded.seen.stdout().ends_with("no error\n"), "{}", recorded.seen.stdout());
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn expected(function: &str) -> (u64, u64) {
 }
 
 /// A library of Debian's.
-fn library(name: &str) -> PathBuf {
+pub(crate) fn library(name: &str) -> PathBuf {
     let folder = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
     let path = Path::new(&folder).join(name);
     assert!(path.exists(), "{} is missing: cargo xtask setup installs it", path.display());

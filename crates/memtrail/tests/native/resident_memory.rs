@@ -58,15 +58,17 @@ fn the_table_has_the_call_sites_of_what_malloc_has_in_use() {
     assert!(!text.contains("OCaml"), "{text}");
 }
 
-/// The handler interrupts `malloc`, which may hold its lock: it is not asked for its figures.
+/// The handler interrupts `malloc`, which may hold its lock: it is not asked for its figures. Or it interrupts the
+/// recording: the figures of the end were missing where a sample was being written.
 #[test]
 fn a_handler_that_ends_the_process_is_not_kept() {
-    let (memory, _) = report(&["endless"], &["--native", "--rate", "0.0001"]);
-    let moments = memory["over_time"].as_array().unwrap();
-    // A quarter of a second after the start, perhaps a second later, and at the end.
-    assert!((2..=3).contains(&moments.len()), "{memory:#}");
-    let (rss, sum) = (number(&memory["rss"]), number(&memory["sum"]));
-    assert!(sum.abs_diff(rss) <= rss / 50 + COUNTED_LATE, "{memory:#}");
+    for rate in ["0.0001", "0.01"] {
+        let (memory, _) = report(&["endless"], &["--native", "--rate", rate]);
+        let (rss, sum) = (number(&memory["rss"]), number(&memory["sum"]));
+        assert!(sum.abs_diff(rss) <= rss / 50 + COUNTED_LATE, "{memory:#}");
+        // With what the handler mapped: these figures are those of the end. It may be beside an arena of `malloc`.
+        assert!(rss >= 2 * 40_000_000 + 64 * MIB, "{memory:#}");
+    }
 }
 
 /// What was damaged was left out without a word.

@@ -192,6 +192,11 @@ fn without_a_terminal_the_figures_of_the_moment_are_printed() {
     assert_eq!(of["pid"].to_string(), program.pid);
     assert_eq!((&of["live"]["state"], &of["owners"]["snapshot"]), (&"growing".into(), &1.into()));
     assert!(of["process"]["rss"].as_u64() > Some(32 << 20), "{of:#}");
+    // Variables without a name say what they hold, and nothing else does.
+    let owners = of["owners"]["rows"].as_array().expect("rows");
+    let holding = |row: &&Value| row["holds"].is_string();
+    assert!(owners.iter().any(|row| holding(&row)), "{of:#}");
+    assert!(owners.iter().filter(holding).all(|row| row["kind"] == "global"), "{of:#}");
     program.end();
 
     let of = json(&[path(&program.recording)]);

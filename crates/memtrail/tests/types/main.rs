@@ -16,6 +16,8 @@ mod plugins;
 mod sampled_blocks;
 mod stored;
 mod truth;
+mod variable_lines;
+mod who_of_type;
 
 use std::ffi::OsStr;
 use std::path::Path;

@@ -2,6 +2,7 @@
 
 mod leaks;
 mod references;
+mod requests;
 mod unharmed;
 
 use std::process::Command;

@@ -30,7 +30,7 @@ fn json(arguments: &[&str], recording: &Path, name: Option<&str>) -> Value {
 }
 
 /// Unreachable blocks, by the functions that called `filled`.
-fn unreachable(recording: &Path) -> BTreeMap<String, u64> {
+pub(crate) fn unreachable(recording: &Path) -> BTreeMap<String, u64> {
     let found = json(&["leaks", "--limit", "0"], recording, None);
     let sites = found["unreachable"]["sites"].as_array().unwrap().iter();
     sites
@@ -42,7 +42,7 @@ fn unreachable(recording: &Path) -> BTreeMap<String, u64> {
 }
 
 /// How many blocks that a function allocated are reached by which paths.
-fn paths(recording: &Path, function: &str) -> Vec<(u64, Vec<String>)> {
+pub(crate) fn paths(recording: &Path, function: &str) -> Vec<(u64, Vec<String>)> {
     let found = json(&["why", "--limit", "0"], recording, Some(function));
     let paths = found["paths"].as_array().unwrap().iter();
     paths

@@ -47,9 +47,7 @@ pub(in crate::heap) fn blocks(args: &Args, members: &[Fitting]) -> Result<ExitCo
         let rows = found.rows.into_iter().map(|row| Of { recording: recording.clone(), row });
         answer.rows.extend(rows);
         // Its rows are good, however its trace is damaged.
-        if let Err(failure) = joined.verdict() {
-            read.code = Some(failure.report());
-        }
+        read.judge(joined.verdict());
         Ok(())
     })?;
     answer.rows.sort_by(|a, b| args.sort.compare(&a.row, &b.row));

@@ -4,11 +4,10 @@ use std::cmp::Reverse;
 use std::process::ExitCode;
 
 use memtrail_heap::query::Container;
-use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
-use super::{Of, Read};
-use crate::canvas::{FAINT, PLAIN};
+use super::{Of, Read, draw_end};
+use crate::canvas::PLAIN;
 use crate::error::Failure;
 use crate::heap::containers::{self, Args};
 use crate::heap::table::Table;
@@ -59,9 +58,7 @@ pub(in crate::heap) fn containers(args: &Args, members: &[Fitting]) -> Result<Ex
         }
         table.print(canvas);
         let left_out = answer.count.saturating_sub(answer.rows.len() as u64);
-        if left_out > 0 {
-            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
-        }
+        draw_end(canvas, left_out as usize, &[]);
         for of in &answer.rows {
             canvas.gap();
             containers::describe(canvas, &of.row);

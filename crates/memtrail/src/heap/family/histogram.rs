@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{AllocatedBy, AllocatedPart, KindRow};
-use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use super::Read;
@@ -14,7 +13,7 @@ use super::sums::{Sizes, Sums};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::Failure;
 use crate::heap::histogram::{self, Args, By, MORE_RETAINED};
-use crate::heap::table::{Table, unknown_dead};
+use crate::heap::table::Table;
 use crate::limit::Limit;
 use crate::recording_source::Fitting;
 
@@ -51,7 +50,7 @@ struct Part {
 /// Counts blocks by type or kind.
 pub(in crate::heap) fn histogram(args: &Args, members: &[Fitting]) -> Result<ExitCode, Failure> {
     let mut answer = Histogram {
-        sums: Sums::default(),
+        sums: Sums::of(members),
         unreachable_blocks: Some(0),
         unreachable_bytes: Some(Bytes(0)),
         rows: Vec::new(),
@@ -64,7 +63,7 @@ pub(in crate::heap) fn histogram(args: &Args, members: &[Fitting]) -> Result<Exi
         read.damage.extend(input.damage(&heap));
         let owned_external = found.external();
         let sizes = Sizes { blocks: found.blocks, owned: found.bytes, owned_external };
-        answer.sums.add(member, sizes);
+        answer.sums.add(member, &input, &heap, sizes)?;
         let blocks = answer.unreachable_blocks.zip(found.unreachable_blocks);
         answer.unreachable_blocks = blocks.map(|(a, b)| a + b);
         let size = answer.unreachable_bytes.zip(found.unreachable_bytes);
@@ -133,17 +132,8 @@ fn draw(canvas: &mut Canvas, args: &Args, answer: &Histogram) {
         histogram::add(&mut table, &row.sum, Some(row.processes.len()));
     }
     let all = answer.sums.all;
-    let total = vec![grouped(all.blocks), bytes(all.owned.0 as f64)];
-    if let Some(owner) = &args.owner {
-        table.strong(total, format!("owned by {owner}"));
-    } else {
-        table.strong(total, "retained by all roots");
-        let dead = answer.unreachable_blocks.zip(answer.unreachable_bytes);
-        let dead = dead.map_or_else(unknown_dead, |(blocks, size)| {
-            vec![grouped(blocks), bytes(size.0 as f64)]
-        });
-        table.faint(dead, "dead, not yet freed");
-    }
+    let dead = answer.unreachable_blocks.zip(answer.unreachable_bytes);
+    histogram::add_totals(&mut table, args, (all.blocks, all.owned), dead);
     table.print(canvas);
     canvas.paragraph(FAINT, 2, MORE_RETAINED);
     histogram::more(canvas, answer.rows.len(), limit);

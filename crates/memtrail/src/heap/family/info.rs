@@ -12,11 +12,11 @@ use crate::recording_source::Fitting;
 
 /// What the snapshots are of, and how much is in them.
 pub(in crate::heap) fn info(which: &Which, members: &[Fitting]) -> Result<ExitCode, Failure> {
-    let mut sums = Sums::default();
+    let mut sums = Sums::of(members);
     let read = Read::each(members, |member, read| {
         let input = which.open_of(&member.path)?;
         let heap = input.heap()?;
-        sums.add(member, sizes(&input, &heap)?);
+        sums.add(member, &input, &heap, sizes(&input, &heap)?)?;
         read.damage.extend(input.damage(&heap));
         Ok(())
     })?;

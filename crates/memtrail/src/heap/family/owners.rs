@@ -10,10 +10,10 @@ use memtrail_heap::query::{self, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
-use super::Read;
 use super::info::sizes;
 use super::sums::Sums;
-use crate::canvas::{Canvas, FAINT};
+use super::{Read, draw_end};
+use crate::canvas::Canvas;
 use crate::error::Failure;
 use crate::heap::input::{Which, with_spinner};
 use crate::heap::owners::Wanted;
@@ -85,7 +85,7 @@ fn owners(
     wanted: &Wanted<'_>,
     count_blocks: bool,
 ) -> Result<ExitCode, Failure> {
-    let mut sums = Sums::default();
+    let mut sums = Sums::of(members);
     let mut by_name = ByName::default();
     let read = Read::each(members, |member, read| {
         let input = which.open_of(&member.path)?;
@@ -99,7 +99,7 @@ fn owners(
             }
         });
         let rows = rows.map_err(|error| input.failure(&error))?;
-        sums.add(member, sizes(&input, &heap)?);
+        sums.add(member, &input, &heap, sizes(&input, &heap)?)?;
         read.damage.extend(input.damage(&heap));
         let recording = member.path.display().to_string();
         for row in rows {
@@ -207,8 +207,5 @@ fn draw(canvas: &mut Canvas, answer: &Owners) {
         table.row(figures, Title { name, ty: row.r#type.clone(), position: row.position.clone() });
     }
     table.print(canvas);
-    if answer.left_out > 0 {
-        let text = format!("… and {} more (--limit 0: all)", grouped(answer.left_out as u64));
-        canvas.line(&[(FAINT, &text)]);
-    }
+    draw_end(canvas, answer.left_out, &[]);
 }

@@ -42,7 +42,7 @@ pub(in crate::heap) fn types(
     members: &[Fitting],
     limit: Limit,
 ) -> Result<ExitCode, Failure> {
-    let mut answer = Types::default();
+    let mut answer = Types { sums: Sums::of(members), ..Types::default() };
     let read = Read::each(members, |member, read| {
         let input = which.open_of(&member.path)?;
         let heap = input.heap()?;
@@ -53,7 +53,8 @@ pub(in crate::heap) fn types(
         };
         let all = query::everything(&heap);
         let (owned, owned_external) = (all.retained, all.retained_external);
-        answer.sums.add(member, Sizes { blocks: coverage.blocks, owned, owned_external });
+        let sizes = Sizes { blocks: coverage.blocks, owned, owned_external };
+        answer.sums.add(member, &input, &heap, sizes)?;
         answer.add(&recording, coverage);
         read.damage.extend(input.damage(&heap));
         Ok(())

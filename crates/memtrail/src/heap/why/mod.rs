@@ -1,28 +1,28 @@
 //! `memtrail why`: what retains what a function allocated.
 
-use std::io::{IsTerminal as _, Write as _};
+pub(super) mod stacks;
+
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{AliveEstimate, OfSnapshot, PathShare, WhyResponse};
+use memtrail_engine::heap::{AliveEstimate, OfSnapshot, OwnerShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
 use memtrail_engine::references::ReferrersResponse;
 use memtrail_engine::{Engine, Setting};
-use memtrail_export::named_stacks::{self, NamedStack};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
 use serde::Serialize;
 
+use super::family;
 use super::input::{Form, put};
-use super::joined::WhichRecording;
+use super::joined::{WhichRecording, has_references_alone};
 use super::sites::found;
 use super::table::Table;
 use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
-use crate::output::{Output, is_standard};
 use crate::references::draw;
 use crate::{caveats, damage, loading};
 
@@ -48,30 +48,33 @@ use crate::{caveats, damage, loading};
                                       its retaining paths, for go tool pprof")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    pub(super) which: WhichRecording,
     /// A function, a part of its name, or a line: Cache.remember, cache.ml:41
     #[arg(value_name = "NAME", required_unless_present = "stack")]
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// Instead of NAME, what is allocated below a call path: whole names of functions that call each other, the
     /// outermost first
     #[arg(long, value_name = "F;G;…", conflicts_with = "name")]
     stack: Option<String>,
     /// Maximum number of owners, and of paths; 0 for all
     #[arg(long, value_name = "N", default_value = "6")]
-    limit: Limit,
+    pub(super) limit: Limit,
     /// Write the retaining paths as stacks, from the root down, in this format
     #[arg(long, value_enum, conflicts_with_all = ["json", "width"])]
-    format: Option<StackFormat>,
+    pub(super) format: Option<StackFormat>,
     /// The file to write with --format, replaced if it exists; standard output if not given
     #[arg(short, long, value_name = "FILE", requires = "format")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    form: Form,
+    pub(super) form: Form,
 }
+
+/// What memory off the heap is called.
+pub(super) const OF_MALLOC: &str = "memory from malloc";
 
 /// A format of stacks.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum StackFormat {
+pub(super) enum StackFormat {
     /// Folded stacks: a line a path, with bytes
     Folded,
     /// pprof, gzipped: blocks and bytes
@@ -79,14 +82,63 @@ enum StackFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(path) = args.which.with_references_alone()? {
-        return of_native(args, &path);
+    if let Some(members) = args.which.several_with_retainers()? {
+        return family::why(args, &members);
     }
-    let joined = args.which.open()?;
-    let has_references = joined.give_references()?;
     let Limit(limit) = args.limit;
     // A file has as many paths as there can be.
     let limit = if args.format.is_some() { usize::MAX } else { limit };
+    let found = find(args, &args.which.with_retainers()?, limit)?;
+    if let (Some(format), Answer::Heap(both)) = (args.format, &found.answer) {
+        stacks::write(args, format, &[(None, &both.answer.response)])?;
+        return found.verdict;
+    }
+    put(&args.form, found.damage, &found.answer, |canvas| {
+        draw(canvas, args, &found.answer);
+        for note in &found.notes {
+            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        }
+    })?;
+    found.verdict
+}
+
+/// What is found in a recording.
+pub(super) struct OfRecording {
+    pub(super) answer: Answer,
+    /// What must be known of the figures.
+    pub(super) notes: Vec<String>,
+    /// What is wrong with the snapshot.
+    pub(super) damage: Option<String>,
+    /// Whether the trace is damaged.
+    pub(super) verdict: Result<ExitCode, Failure>,
+}
+
+/// What retains blocks.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Answer {
+    /// Of a heap snapshot.
+    Heap(Box<Both>),
+    /// Of memory from `malloc` alone.
+    Malloc(ReferrersResponse),
+}
+
+/// What retains blocks of OCaml's heap, and what refers to memory from `malloc`.
+#[derive(Serialize)]
+pub(super) struct Both {
+    #[serde(flatten)]
+    pub(super) answer: OfSnapshot<WhyResponse>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) malloc: Option<ReferrersResponse>,
+}
+
+/// What retains it in one recording, so many rows of it.
+pub(super) fn find(args: &Args, path: &Path, limit: usize) -> Result<OfRecording, Failure> {
+    if has_references_alone(path) {
+        return of_native(args, path, limit);
+    }
+    let joined = args.which.open_of(path)?;
+    let has_references = joined.give_references()?;
     let (rec, snapshot) = joined.ids();
     let name = args.name.clone().unwrap_or_default();
     let stack = args.stack.iter().flat_map(|stack| stack.split(';'));
@@ -98,17 +150,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         (Some(name), None) if has_references => joined.referrers(name, limit).ok(),
         _ => None,
     };
-    let answer = match (answer, of_malloc) {
-        (Ok(answer), malloc) => Both { answer, malloc: malloc.map(|found| found.response) },
+    let (answer, damage) = match (answer, of_malloc) {
+        (Ok(answer), malloc) => {
+            let damage = joined.damage(&answer);
+            let malloc = malloc.map(|found| found.response);
+            (Answer::Heap(Box::new(Both { answer, malloc })), damage)
+        }
         (Err(_), Some(found)) => {
-            let caveats = joined.caveats();
-            put(&args.form, joined.damage(&found), &found.response, |canvas| {
-                draw::referrers(canvas, &found.response);
-                for note in caveats.notes() {
-                    canvas.paragraph(WARNING, 2, &format!("note: {note}"));
-                }
-            })?;
-            return joined.verdict();
+            let damage = joined.damage(&found);
+            (Answer::Malloc(found.response), damage)
         }
         (Err(failure), None) => {
             return Err(failure.hint(
@@ -117,37 +167,12 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             ));
         }
     };
-    let Both { answer: OfSnapshot { response: why, .. }, malloc } = &answer;
-    if let Some(format) = args.format {
-        write_stacks(args, format, why)?;
-        return joined.verdict();
-    }
-    let caveats = joined.caveats();
-    put(&args.form, joined.damage(&answer.answer), &answer, |canvas| {
-        draw(canvas, args.stack.as_deref(), why, limit);
-        if let Some(found) = malloc {
-            canvas.gap();
-            canvas.line(&[(STRONG, "memory from malloc")]);
-            draw::referrers(canvas, found);
-        }
-        for note in caveats.notes() {
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
-        }
-    })?;
-    joined.verdict()
-}
-
-/// What retains blocks of OCaml's heap, and what refers to memory from `malloc`.
-#[derive(Serialize)]
-struct Both {
-    #[serde(flatten)]
-    answer: OfSnapshot<WhyResponse>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    malloc: Option<ReferrersResponse>,
+    let notes = joined.caveats().notes();
+    Ok(OfRecording { answer, notes, damage, verdict: joined.verdict() })
 }
 
 /// What refers to what a function of a native program allocated.
-fn of_native(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
+fn of_native(args: &Args, path: &Path, limit: usize) -> Result<OfRecording, Failure> {
     let (Some(name), None) = (&args.name, args.format) else {
         let message = "--stack and --format are for recordings with heap snapshots";
         return Err(Failure::new(Kind::Usage, message));
@@ -156,53 +181,35 @@ fn of_native(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, &recording)?;
     args.which.give_references(&engine, id, &recording)?;
-    let Limit(limit) = args.limit;
     let found = engine.referrers(id, name, limit).map_err(|error| {
         loading::refused(&error).hint("list who allocates: memtrail report REC")
     })?;
-    put(&args.form, None, &found, |canvas| {
-        draw::referrers(canvas, &found);
-        for note in caveats::reported(&recording).of_allocation().notes() {
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+    Ok(OfRecording {
+        answer: Answer::Malloc(found),
+        notes: caveats::reported(&recording).of_allocation().notes(),
+        damage: None,
+        verdict: damage::verdict(&recording, &engine.damage(id).unwrap_or_default()),
+    })
+}
+
+/// Draws what is found in one recording.
+pub(super) fn draw(canvas: &mut Canvas, args: &Args, answer: &Answer) {
+    match answer {
+        Answer::Heap(both) => {
+            draw_heap(canvas, args, &both.answer.response);
+            if let Some(found) = &both.malloc {
+                canvas.gap();
+                canvas.line(&[(STRONG, OF_MALLOC)]);
+                draw::referrers(canvas, found);
+            }
         }
-    })?;
-    damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
-}
-
-/// Writes the retaining paths as stacks.
-fn write_stacks(args: &Args, format: StackFormat, why: &WhyResponse) -> Result<(), Failure> {
-    let standard = args.output.as_deref().is_none_or(is_standard);
-    if format == StackFormat::Pprof && standard && std::io::stdout().is_terminal() {
-        return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
-            .hint("name a file: -o why.pb.gz"));
+        Answer::Malloc(found) => draw::referrers(canvas, found),
     }
-    // Of very many blocks only some paths were looked at: these stand for all.
-    let all: f64 = why.paths.iter().map(|path| path.alive.blocks.value).sum();
-    let scale = if all > 0.0 { why.alive.blocks.value / all } else { 0.0 };
-    let stack = |path: &PathShare| NamedStack {
-        names: path.shape.clone(),
-        bytes: path.share * why.alive.bytes.value,
-        blocks: path.alive.blocks.value * scale,
-    };
-    let stacks: Vec<NamedStack> = why.paths.iter().map(stack).collect();
-    let bytes = match format {
-        StackFormat::Folded => named_stacks::folded(&stacks),
-        StackFormat::Pprof => named_stacks::pprof(&stacks, &why.names.join(", ")),
-    };
-    let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
-    (&output.file).write_all(&bytes).map_err(|error| output.failure(&error))?;
-    output.keep()
 }
 
-fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usize) {
-    let what = match stack {
-        Some(_) => "allocated below ",
-        None if why.are_closures => "closures of ",
-        None if why.are_callers => "called by ",
-        None => "allocated by ",
-    };
-    let of = stack.map_or_else(|| why.names.join(", "), |stack| stack.replace(';', " → "));
-    canvas.line(&[(PLAIN, what), (STRONG, &clean(&of))]);
+fn draw_heap(canvas: &mut Canvas, args: &Args, why: &WhyResponse) {
+    let Limit(limit) = args.limit;
+    draw_title(canvas, args, &why.names, [why.are_closures, why.are_callers]);
     let size = bytes_with_error(why.alive.bytes.value, why.alive.bytes.stderr);
     let text = if why.are_closures {
         format!(
@@ -227,11 +234,6 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
     let blocks = if why.are_closures { "blocks" } else { "sampled" };
     let mut table = Table::new(&["alive", "", blocks, "block"], "owned by");
     for owner in &why.owners {
-        let name = match owner.kind {
-            "global" | "static" => owner.name.clone(),
-            kind => format!("{kind}: {}", owner.name),
-        };
-        let title = Title { name, ty: owner.r#type.clone(), position: owner.position.clone() };
         let figures = vec![
             bytes_with_error(owner.alive.bytes.value, owner.alive.bytes.stderr),
             percent(owner.share),
@@ -242,7 +244,7 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
             },
             owner.example.0.to_string(),
         ];
-        table.row(figures, title);
+        table.row(figures, titled(owner));
     }
     table.print(canvas);
     let left_out = why.owner_count.saturating_sub(limit.min(why.owners.len())) as u64;
@@ -263,6 +265,33 @@ fn draw(canvas: &mut Canvas, stack: Option<&str>, why: &WhyResponse, limit: usiz
     table.print(canvas);
     found(canvas, why.coverage);
     canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
+}
+
+/// Most owners are global variables: of others, the kind is shown.
+pub(super) fn titled(owner: &OwnerShare) -> Title {
+    let name = match owner.kind {
+        "global" | "static" => owner.name.clone(),
+        kind => format!("{kind}: {}", owner.name),
+    };
+    Title { name, ty: owner.r#type.clone(), position: owner.position.clone() }
+}
+
+/// What is meant.
+pub(super) fn draw_title(
+    canvas: &mut Canvas,
+    args: &Args,
+    names: &[String],
+    [are_closures, are_callers]: [bool; 2],
+) {
+    let stack = args.stack.as_deref();
+    let what = match stack {
+        Some(_) => "allocated below ",
+        None if are_closures => "closures of ",
+        None if are_callers => "called by ",
+        None => "allocated by ",
+    };
+    let of = stack.map_or_else(|| names.join(", "), |stack| stack.replace(';', " → "));
+    canvas.line(&[(PLAIN, what), (STRONG, &clean(&of))]);
 }
 
 /// When blocks were allocated.

@@ -1,0 +1,227 @@
+//! `memtrail heap diff` of families: sums over all processes, before and after.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use memtrail_heap::Bytes;
+use memtrail_heap::query::{self, ChangeOrder, StoredNames, Summary};
+use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
+
+use super::process::Process;
+use super::{NOTE, Read};
+use crate::canvas::{Canvas, FAINT};
+use crate::error::{Failure, Kind};
+use crate::heap::changes::{self, DiffArgs, Difference, Heaps, Sides};
+use crate::heap::input::{Input, choose, snapshots};
+use crate::heap::table::Table;
+use crate::limit::Limit;
+use crate::recording_source::{Fitting, Need};
+
+/// The processes of both sides.
+#[derive(Serialize)]
+pub(in crate::heap) struct Compared {
+    /// Before and after, those of most first.
+    processes: [Vec<OfProcess>; 2],
+    /// Sums by program, those of most first.
+    programs: Vec<Program>,
+    /// Recordings of processes of a single family that have one snapshot only.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    too_few: Vec<String>,
+    #[serde(skip)]
+    has_forks: bool,
+}
+
+/// The snapshot of a process that is looked at.
+#[derive(Serialize)]
+struct OfProcess {
+    #[serde(flatten)]
+    process: Process,
+    snapshot: changes::Compared,
+    blocks: u64,
+    bytes: Bytes,
+}
+
+/// The processes of a program, before and after.
+#[derive(Serialize)]
+struct Program {
+    name: String,
+    processes: [usize; 2],
+    bytes: [Bytes; 2],
+}
+
+/// A process, and one of its snapshots.
+struct Chosen {
+    member: Fitting,
+    file: PathBuf,
+}
+
+/// Compares two families, a family with a recording, or the first snapshots of a family's processes with their last.
+pub(in crate::heap) fn diff(
+    args: &DiffArgs,
+    before: Option<Vec<Fitting>>,
+    after: Option<Vec<Fitting>>,
+) -> Result<ExitCode, Failure> {
+    let Limit(limit) = args.limit;
+    let before = before.map_or_else(|| alone(args, &args.before), Ok)?;
+    let (heaps, read) = if let Some(path) = &args.after {
+        let after = after.map_or_else(|| alone(args, path), Ok)?;
+        between([(&before, args.from.as_deref()), (&after, args.to.as_deref())])?
+    } else {
+        within(args, &before)?
+    };
+    read.put(&args.form, &heaps.answer, |canvas| heaps.draw(canvas, args.by, limit))
+}
+
+/// The only process with snapshots.
+fn alone(args: &DiffArgs, path: &Path) -> Result<Vec<Fitting>, Failure> {
+    Ok(vec![Fitting::alone(&args.process.one(path, Need::Snapshots)?)])
+}
+
+/// Compares the last snapshots of all these processes, before and after.
+pub(crate) fn compare(
+    [before, after]: [&[Fitting]; 2],
+) -> Result<(Heaps, Option<ExitCode>), Failure> {
+    let (mut heaps, read) = between([(before, None), (after, None)])?;
+    heaps.damage = (!read.damage.is_empty()).then(|| read.damage.join("; "));
+    Ok((heaps, read.code))
+}
+
+/// Compares snapshots of these processes, those that are wanted or the last.
+fn between(sides: [(&[Fitting], Option<&str>); 2]) -> Result<(Heaps, Read), Failure> {
+    let mut sums = Sums::default();
+    let mut read = Read::default();
+    for (side, (members, wanted)) in sides.into_iter().enumerate() {
+        let more = Read::each(members, |member, read| {
+            let file = choose(&member.path, wanted)?;
+            let damage = sums.add(side, &Chosen { member: member.clone(), file })?;
+            read.damage.extend(damage);
+            Ok(())
+        })?;
+        read.damage.extend(more.damage);
+        read.code = more.code.or(read.code);
+    }
+    Ok((sums.compare(Vec::new()), read))
+}
+
+/// Compares an earlier and a later snapshot of each process.
+fn within(args: &DiffArgs, members: &[Fitting]) -> Result<(Heaps, Read), Failure> {
+    let mut sums = Sums::default();
+    let mut too_few = Vec::new();
+    let read = Read::each(members, |member, read| {
+        let files = snapshots(&member.path)?;
+        let first = match (&args.from, files.first()) {
+            (None, Some(first)) => first.clone(),
+            (from, _) => choose(&member.path, from.as_deref())?,
+        };
+        let last = choose(&member.path, args.to.as_deref())?;
+        if first == last {
+            too_few.push(member.path.display().to_string());
+            return Ok(());
+        }
+        for (side, file) in [first, last].into_iter().enumerate() {
+            let damage = sums.add(side, &Chosen { member: member.clone(), file })?;
+            read.damage.extend(damage);
+        }
+        Ok(())
+    })?;
+    if sums.sides.iter().any(Vec::is_empty) {
+        let path = args.before.display();
+        let message = format_args!("no process in {path} has two snapshots to compare");
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("name a second recording to compare all processes with"));
+    }
+    Ok((sums.compare(too_few), read))
+}
+
+/// What is known of the snapshots of both sides.
+#[derive(Default)]
+struct Sums {
+    sides: [Vec<(OfProcess, Summary)>; 2],
+    /// Names of variables, by program.
+    names: HashMap<String, StoredNames>,
+    has_forks: bool,
+}
+
+impl Sums {
+    /// Adds a snapshot; gives what is wrong with it.
+    fn add(&mut self, side: usize, chosen: &Chosen) -> Result<Option<String>, Failure> {
+        let Chosen { member, file } = chosen;
+        let input = Input::open(file)?;
+        let heap = input.typed_heap()?;
+        let summary = Summary::complete(&heap).map_err(|error| input.failure(&error))?;
+        let process = OfProcess {
+            process: member.into(),
+            snapshot: changes::Compared::look(file),
+            blocks: summary.blocks,
+            bytes: summary.bytes,
+        };
+        // Names of the later side are the ones that count.
+        let names = self.names.entry(process.process.program_name().to_owned()).or_default();
+        names.extend(query::stored_names(&heap));
+        self.has_forks |= member.is_fork;
+        self.sides[side].push((process, summary));
+        Ok(input.damage(&heap))
+    }
+
+    fn compare(self, too_few: Vec<String>) -> Heaps {
+        let Self { sides, names, has_forks } = self;
+        let mut programs: BTreeMap<String, Program> = BTreeMap::new();
+        let mut processes = [Vec::new(), Vec::new()];
+        let mut summaries = [Vec::new(), Vec::new()];
+        for (side, all) in sides.into_iter().enumerate() {
+            for (process, mut summary) in all {
+                let name = process.process.program_name().to_owned();
+                // Fields of the same number are other variables in another program.
+                if let Some(names) = names.get(&name) {
+                    changes::rename(names, &mut summary.owners, |owner| {
+                        Some((&owner.kind, &mut owner.name))
+                    });
+                }
+                let empty =
+                    || Program { name: name.clone(), processes: [0; 2], bytes: [Bytes(0); 2] };
+                let program = programs.entry(name.clone()).or_insert_with(empty);
+                program.processes[side] += 1;
+                program.bytes[side] += process.bytes;
+                processes[side].push(process);
+                summaries[side].push(summary);
+            }
+            processes[side].sort_by_key(|process| Reverse(process.bytes));
+        }
+        let [before, after] = summaries.map(Summary::sum);
+        let difference = query::diff(&before, &after, ChangeOrder::Growth);
+        let mut programs: Vec<Program> = programs.into_values().collect();
+        programs.sort_by_key(|program| Reverse(program.bytes[0].max(program.bytes[1])));
+        let sides = Sides::Families(Compared { processes, programs, too_few, has_forks });
+        Heaps { answer: Difference { sides, difference }, damage: None }
+    }
+}
+
+impl Compared {
+    /// Draws how many processes there are, by program.
+    pub(in crate::heap) fn draw(&self, canvas: &mut Canvas) {
+        canvas.gap();
+        let headings = ["change", "before", "after", "processes"];
+        let mut table = Table::new(&headings, "program");
+        for Program { name, processes: [from, to], bytes: sizes } in &self.programs {
+            let number = |of: &usize| grouped(*of as u64);
+            let processes = if from == to {
+                number(from)
+            } else {
+                format!("{} → {}", number(from), number(to))
+            };
+            let [before, after] = sizes.map(|size| bytes(size.0 as f64));
+            table.row(vec![changes::change(*sizes), before, after, processes], name.as_str());
+        }
+        table.print(canvas);
+        if !self.too_few.is_empty() {
+            let number = grouped(self.too_few.len() as u64);
+            canvas.line(&[(FAINT, &format!("not compared: {number} with one snapshot only"))]);
+        }
+        if self.has_forks {
+            canvas.paragraph(FAINT, 2, NOTE);
+        }
+    }
+}
