@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
 
 use crate::command::{Outcome, repository, run};
 use crate::compilers;
@@ -15,10 +16,14 @@ use crate::web;
 /// Run everything, go on after a failure, print `N passed, N failed` last.
 pub(crate) fn run_all(with_setup: bool, filter: Option<&str>) -> Tally {
     let mut tally = Tally::default();
-    if with_setup && let Err(message) = setup::run(false) {
-        // Tests that need what is missing fail and say so; the others still tell something.
-        println!("setup failed: {message}");
-        tally.check(false);
+    if with_setup {
+        let start = Instant::now();
+        if let Err(message) = setup::run(false) {
+            // Tests that need what is missing fail and say so; the others still tell something.
+            println!("setup failed: {message}");
+            tally.check(false);
+        }
+        say_time(start);
     }
     if filter.is_none() {
         cargo_check(&mut tally, "format", &["fmt", "--all", "--check"]);
@@ -79,11 +84,18 @@ fn cargo_check(tally: &mut Tally, what: &str, arguments: &[&str]) {
 
 fn check(tally: &mut Tally, what: &str, step: impl FnOnce() -> Outcome) {
     println!("--- {what}");
+    let start = Instant::now();
     let outcome = step();
     if let Err(message) = &outcome {
         println!("{what} failed: {message}");
     }
+    say_time(start);
     tally.check(outcome.is_ok());
+}
+
+/// How long a step took, for whoever wants the whole to be shorter.
+fn say_time(start: Instant) {
+    println!("--- took {} s", start.elapsed().as_secs());
 }
 
 fn cargo_test(tally: &mut Tally, filter: Option<&str>) {
@@ -112,6 +124,7 @@ fn page_tests(tally: &mut Tally, filter: Option<&str>) {
 
 /// Run tests, and count them by what is printed.
 fn count(tally: &mut Tally, command: &mut Command) {
+    let start = Instant::now();
     let mut counted = Tally::default();
     let success = match command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() {
         Err(error) => {
@@ -136,6 +149,7 @@ fn count(tally: &mut Tally, command: &mut Command) {
     if !success && counted.failed == 0 {
         counted.failed = 1;
     }
+    say_time(start);
     tally.passed += counted.passed;
     tally.failed += counted.failed;
 }
