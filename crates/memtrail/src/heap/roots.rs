@@ -11,7 +11,8 @@ use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, grouped, percent, ratio};
 use serde::Serialize;
 
-use super::input::{Which, with_spinner};
+use super::found::{Found, of_each};
+use super::input::{Input, Which, with_spinner};
 use super::named;
 use super::owners::{self, Wanted};
 use super::table::{Table, Text, outside};
@@ -80,6 +81,9 @@ struct Roots {
     rows: Vec<RootRow>,
     /// Rows that `--limit` left out.
     left_out: usize,
+    /// What the rows' numbers of roots mean.
+    #[serde(skip)]
+    root_nodes: RootNodes,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -94,7 +98,15 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// What each root retains alone.
 fn retained(args: &Args) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
+    let size = |roots: &Roots| {
+        let all = roots.everything.retained + roots.everything.retained_external;
+        if roots.rows.is_empty() { Bytes(0) } else { all }
+    };
+    of_each(&args.which, |input| find(args, input), size, |canvas, roots| draw(canvas, args, roots))
+}
+
+/// The roots of a snapshot.
+fn find(args: &Args, input: &Input) -> Result<Found<Roots>, Failure> {
     let heap = input.heap()?;
     let Limit(limit) = args.limit;
     // Who names a root wants to see it, whatever it retains by itself.
@@ -119,21 +131,22 @@ fn retained(args: &Args) -> Result<ExitCode, Failure> {
         let shown = &roots[..roots.len().min(limit)];
         (query::root_rows(&heap, shown, &reach), roots.len() - shown.len())
     });
-    let answer = Roots { everything: query::everything(&heap), rows, left_out };
-    input.answer(&heap, &args.which.form, &answer, |canvas| {
-        match (answer.rows.is_empty(), args.sort) {
-            (true, _) => nothing(canvas, args),
-            (false, _) if args.name.is_some() => list(canvas, &answer),
-            (false, Sort::Owned) => {
-                nested(canvas, &answer, *heap.graph.root_nodes(), args.kind.is_none());
-            }
-            (false, Sort::Reachable) => list(canvas, &answer),
-        }
-        if answer.left_out > 0 {
-            let text = format!("… and {} more (--limit 0: all)", grouped(answer.left_out as u64));
-            canvas.line(&[(FAINT, &text)]);
-        }
-    })
+    let root_nodes = *heap.graph.root_nodes();
+    let roots = Roots { everything: query::everything(&heap), rows, left_out, root_nodes };
+    Ok(Found::new(input, &heap, roots))
+}
+
+fn draw(canvas: &mut Canvas, args: &Args, roots: &Roots) {
+    match (roots.rows.is_empty(), args.sort) {
+        (true, _) => nothing(canvas, args),
+        (false, _) if args.name.is_some() => list(canvas, roots),
+        (false, Sort::Owned) => nested(canvas, roots, args.kind.is_none()),
+        (false, Sort::Reachable) => list(canvas, roots),
+    }
+    if roots.left_out > 0 {
+        let text = format!("… and {} more (--limit 0: all)", grouped(roots.left_out as u64));
+        canvas.line(&[(FAINT, &text)]);
+    }
 }
 
 fn nothing(canvas: &mut Canvas, args: &Args) {
@@ -161,7 +174,7 @@ fn row_figures(row: &RootRow, all: Bytes) -> Vec<String> {
 }
 
 /// Rows below those that they are part of, each with what its parts retain jointly.
-fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: bool) {
+fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
     let all = answer.everything.retained;
     let mut parts: BTreeMap<RootNodeId, Vec<&RootRow>> = BTreeMap::new();
     for row in &answer.rows {
@@ -201,7 +214,7 @@ fn nested(canvas: &mut Canvas, answer: &Roots, root_nodes: RootNodes, whole: boo
         let name = row.path.last().map_or(row.kind, String::as_str);
         table.row(row_figures(row, all), titled(format!("{}{name}", "  ".repeat(depth)), row));
         let sizes = [row.jointly_retained, row.jointly_retained_external];
-        jointly_retained(&mut table, sizes, depth + 1, root_nodes.get(row.root));
+        jointly_retained(&mut table, sizes, depth + 1, answer.root_nodes.get(row.root));
         push(&mut todo, row.root, depth + 1);
     }
     table.print(canvas);

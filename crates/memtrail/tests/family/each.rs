@@ -61,7 +61,10 @@ fn text_fits(words: &[&str], path: &Path) -> String {
 #[test]
 fn questions_about_one_snapshot_are_answered_for_each_process() {
     let (_case, family, recordings) = apart();
-    let commands: [&[&str]; 9] = [
+    let commands: [&[&str]; 12] = [
+        &["heap", "roots", "--retained"],
+        &["heap", "roots", "--sort", "reachable", "--limit", "5"],
+        &["heap", "roots", "--retained", "--kind", "global"],
         &["heap", "path", "--kind", "string"],
         &["heap", "dominators"],
         &["heap", "dominators", "--root", "Family_apart"],
