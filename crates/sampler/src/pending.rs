@@ -13,8 +13,8 @@ static SOME: AtomicBool = AtomicBool::new(false);
 
 /// Puts a freed block aside. The thread is suspended, so what this allocates is not tracked.
 pub(crate) fn push(tracked: Tracked) {
-    let mut pending = PENDING.lock();
-    // Without memory, the tracker does not hear of this block.
+    // Without memory, or in a signal handler that interrupted this, the tracker does not hear of this block.
+    let Some(mut pending) = PENDING.lock() else { return };
     let refused = if pending.try_reserve(1).is_ok() {
         pending.push(tracked);
         SOME.store(true, Relaxed);
@@ -31,7 +31,7 @@ pub(crate) fn take() -> Vec<Tracked> {
     if !SOME.load(Relaxed) {
         return Vec::new();
     }
-    let mut pending = PENDING.lock();
+    let Some(mut pending) = PENDING.lock() else { return Vec::new() };
     SOME.store(false, Relaxed);
     std::mem::take(&mut *pending)
 }

@@ -65,10 +65,10 @@ impl Table {
         self.filter.may_contain(Hash::of(address))
     }
 
-    /// Enters a block. Gives it back where there is no memory for it.
+    /// Enters a block. Gives it back where there is no memory for it, or a signal handler has interrupted such a change.
     pub(crate) fn insert(&self, address: Address, tracked: Tracked) -> Result<(), Tracked> {
         let hash = Hash::of(address);
-        let mut shard = self.shard(hash).lock();
+        let Some(mut shard) = self.shard(hash).lock() else { return Err(tracked) };
         if !shard.reserve() {
             return Err(tracked);
         }
@@ -78,14 +78,14 @@ impl Table {
         Ok(())
     }
 
-    /// Takes a block out.
+    /// Takes a block out. Where a signal handler has interrupted a change of the table, its block may stay there.
     pub(crate) fn remove(&self, address: Address) -> Option<Tracked> {
         // Programs free the null pointer; where there is nothing, slots have this address.
         if address.0 == 0 {
             return None;
         }
         let hash = Hash::of(address);
-        let mut shard = self.shard(hash).lock();
+        let mut shard = self.shard(hash).lock()?;
         let removed = shard.remove(hash, address.0)?;
         self.filter.subtract(hash);
         Some(removed)
@@ -95,7 +95,7 @@ impl Table {
     pub(crate) fn clear(&self) {
         for shard in &self.shards {
             let old = {
-                let mut shard = shard.lock();
+                let Some(mut shard) = shard.lock() else { continue };
                 for slot in shard.slots.slots().iter().filter(|slot| slot.address != 0) {
                     self.filter.subtract(Hash::of(Address(slot.address)));
                 }
