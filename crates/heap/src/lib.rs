@@ -46,6 +46,8 @@ pub use definitions::FunctionDefinition;
 pub use facts::{Facts, SnapshotReason};
 pub use function_lines::Between;
 pub use label::{Label, LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength, Variable};
+#[cfg(feature = "mmap")]
+pub use mapped_arena::give_back_freed;
 pub use space::Space;
 pub use units::{Address, BlockIndex, Bytes, LabelId, Words};
 pub use variable_places::{Position, VariablePlace};

@@ -28,13 +28,28 @@ pub struct MappedColumn<T> {
     watched: Option<Watched>,
     map: MmapMut,
     count: usize,
+    /// Whether it has what a file has.
+    is_of_file: bool,
     numbers: PhantomData<T>,
 }
 
 impl<T> MappedColumn<T> {
+    const fn new(watched: Option<Watched>, map: MmapMut, count: usize) -> Self {
+        Self { watched, map, count, is_of_file: false, numbers: PhantomData }
+    }
+
     fn with<U>(self) -> MappedColumn<U> {
-        let Self { watched, map, count, .. } = self;
-        MappedColumn { watched, map, count, numbers: PhantomData }
+        let Self { watched, map, count, is_of_file, .. } = self;
+        MappedColumn { watched, map, count, is_of_file, numbers: PhantomData }
+    }
+
+    /// Gives the pages of an index's column back to the system. They are read again when they are used.
+    pub(crate) fn give_back(&self) {
+        if self.is_of_file {
+            let start = self.map.as_ptr().cast_mut().cast();
+            // SAFETY: the mapping has the file's bytes, which come back. Where it fails, the pages stay.
+            unsafe { libc::madvise(start, self.map.len(), libc::MADV_DONTNEED) };
+        }
     }
 }
 
@@ -67,6 +82,7 @@ impl<T: Number> Deref for MappedColumn<T> {
 impl<T: Number> DerefMut for MappedColumn<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
+        self.is_of_file = false;
         // SAFETY: as above, and the mapping is this column's alone.
         unsafe { std::slice::from_raw_parts_mut(self.map.as_mut_ptr().cast(), self.count) }
     }
@@ -87,7 +103,7 @@ pub(crate) fn map_index<T: Number>(
     // SAFETY: the mapping is private. An index gets its name when it is whole, and is replaced, not
     // changed.
     let map = unsafe { options.map_copy(file)? };
-    Ok(MappedColumn { watched: None, map, count, numbers: PhantomData })
+    Ok(MappedColumn { is_of_file: true, ..MappedColumn::new(None, map, count) })
 }
 
 /// Makes the names that files have for a moment.
@@ -100,7 +116,16 @@ static NAMES: AtomicU64 = AtomicU64::new(0);
 /// If there is no memory.
 pub(crate) fn anonymous<T: Number>(count: usize) -> io::Result<MappedColumn<T>> {
     let map = MmapMut::map_anon(count * size_of::<T>())?;
-    Ok(MappedColumn { watched: None, map, count, numbers: PhantomData })
+    Ok(MappedColumn::new(None, map, count))
+}
+
+/// Gives memory that was freed back to the system: glibc's `malloc` keeps what lies below blocks in use.
+pub fn give_back_freed() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: no block that is in use is touched.
+    unsafe {
+        libc::malloc_trim(0);
+    }
 }
 
 /// A folder for files without names, and how much memory the process may use meanwhile.
@@ -141,7 +166,7 @@ impl MappedArena {
         let map = unsafe { MmapOptions::new().len(bytes).map_mut(&file)? };
         let start = map.as_ptr().addr();
         let watched = Some(self.watch.add(start..start + bytes));
-        Ok(MappedColumn { watched, map, count, numbers: PhantomData })
+        Ok(MappedColumn::new(watched, map, count))
     }
 }
 

@@ -412,6 +412,9 @@ fn an_index_read_again_says_the_same() {
     std::fs::write(&file, &index).unwrap();
     let mapped = Graph::open_index(&snapshot, &file).unwrap();
     std::fs::remove_file(&file).unwrap();
+    assert!(mapped.is_of_index() && !graph.is_of_index());
+    // Its pages come back.
+    mapped.give_back();
     for block in (0..snapshot.blocks()).map(BlockIndex) {
         assert_eq!(graph.dominator(Node::Block(block)), mapped.dominator(Node::Block(block)));
         assert_eq!(graph.retained(block), mapped.retained(block));

@@ -54,6 +54,16 @@ impl<T: Number> DerefMut for Column<T> {
     }
 }
 
+impl<T> Column<T> {
+    /// Gives pages that a file has back to the system.
+    #[cfg(feature = "mmap")]
+    pub(crate) fn give_back(&self) {
+        if let Self::Mapped(numbers) = self {
+            numbers.give_back();
+        }
+    }
+}
+
 /// A column that several threads may write to.
 pub(crate) fn into_atomic(column: Column<u32>) -> Column<AtomicU32> {
     match column {

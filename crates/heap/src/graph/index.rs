@@ -109,6 +109,22 @@ impl Graph {
         Some(Self { index: Some(memtrail_map::Extent::of(&file).ok()?), ..graph })
     }
 
+    /// Whether its columns are those of an index in a file.
+    #[cfg(feature = "mmap")]
+    pub fn is_of_index(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// Gives the pages of the index back to the system: they are read again when a question needs them.
+    #[cfg(feature = "mmap")]
+    pub fn give_back(&self) {
+        let Self { dominators, predecessor, weights, core, owners, sizes, external, .. } = self;
+        let columns = [dominators, predecessor, &weights.low, &core.starts, &core.targets, owners];
+        for column in columns.into_iter().chain([&sizes.words, &external.sizes.words]) {
+            column.give_back();
+        }
+    }
+
     fn from_columns(snapshot: &Snapshot<'_>, columns: &mut Reader<'_>) -> Option<Self> {
         let root_nodes = RootNodes::new(&snapshot.labels);
         let graph = Self {

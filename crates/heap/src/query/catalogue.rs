@@ -29,13 +29,13 @@ pub struct Catalogue {
     /// The number of each block's kind.
     kinds: Column<u16>,
     /// Words with header; [`LARGE`] for those in `large`.
-    words: Column<u32>,
+    words: Column<u16>,
     large: HashMap<u32, u64, FxBuildHasher>,
     /// Bytes outside the heap, of the few blocks that have any.
     external: HashMap<u32, u64, FxBuildHasher>,
 }
 
-const LARGE: u32 = u32::MAX;
+const LARGE: u16 = u16::MAX;
 /// What is beyond the kinds that have numbers.
 const OTHERS: KindId = KindId(u16::MAX);
 const OTHERS_NAME: &str = "other kinds";
@@ -47,8 +47,8 @@ struct Part {
     known: HashMap<Kind, u32, FxBuildHasher>,
     /// Sections by number.
     sections: Vec<usize>,
-    /// Of each block of the section that is read: its kind, as a place in `kinds`, and its words.
-    blocks: Vec<[u32; 2]>,
+    /// Of each block of the section that is read: its kind, as the halves of a place in `kinds`, and its words.
+    blocks: Vec<[u16; 3]>,
     large: Vec<(u32, u64)>,
     external: Vec<(u32, u64)>,
 }
@@ -68,7 +68,7 @@ impl Catalogue {
     /// If a section of the snapshot is damaged, or there is no room for columns.
     pub fn new_in(place: &Place, heap: &Heap<'_>) -> Result<Self, Failed> {
         let (blocks, sections) = (heap.snapshot.blocks() as usize, heap.snapshot.sections());
-        let buffer = ChunkBuffer::new(place, sections, blocks * size_of::<[u32; 2]>());
+        let buffer = ChunkBuffer::new(place, sections, blocks * size_of::<[u16; 3]>());
         let parts = sweep(
             &heap.snapshot,
             heap.threads,
@@ -85,7 +85,8 @@ impl Catalogue {
                     if words >= u64::from(LARGE) {
                         part.large.push((block.index.0, words));
                     }
-                    part.blocks.push([number, words.min(u64::from(LARGE)) as u32]);
+                    let (low, high) = (number as u16, (number >> u16::BITS) as u16);
+                    part.blocks.push([low, high, words.min(u64::from(LARGE)) as u16]);
                     if external > 0 {
                         part.external.push((block.index.0, external));
                     }
@@ -107,13 +108,14 @@ impl Catalogue {
                 })
                 .collect();
             let kinds: &mut [u16] = &mut catalogue.kinds;
-            let words: &mut [u32] = &mut catalogue.words;
+            let words: &mut [u16] = &mut catalogue.words;
             for section in part.sections {
                 let first = heap.snapshot.first_of(section).0 as usize;
-                let (pairs, _) = pieces.get(section).as_chunks::<4>();
-                let (pairs, _) = pairs.as_chunks::<2>();
-                for (block, pair) in (first..).zip(pairs) {
-                    let [kind, size] = pair.map(u32::from_ne_bytes);
+                let (halves, _) = pieces.get(section).as_chunks::<2>();
+                let (threes, _) = halves.as_chunks::<3>();
+                for (block, three) in (first..).zip(threes) {
+                    let [low, high, size] = three.map(u16::from_ne_bytes);
+                    let kind = u32::from(high) << u16::BITS | u32::from(low);
                     kinds[block] = numbers[kind as usize].0;
                     words[block] = size;
                 }

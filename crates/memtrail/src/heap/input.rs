@@ -13,7 +13,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, DecodedSections, Snapshot};
-use memtrail_heap::{BlockIndex, BlockTypes, Bytes};
+use memtrail_heap::{BlockIndex, BlockTypes, Bytes, give_back_freed};
 use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
@@ -295,6 +295,7 @@ impl Input {
             return Ok(heap);
         }
         let blocks = heap.snapshot.blocks();
+        self.give_back(&mut heap);
         let mut decoded = DecodedSections::default();
         if let Some(types) = self.types() {
             let message = format!("typing {} blocks", count(f64::from(blocks)));
@@ -305,9 +306,22 @@ impl Input {
         with_spinner(message, || heap.recognise_in(place, &decoded))
             .map_err(|failed| self.failed(&failed, blocks))?;
         drop(decoded);
+        give_back_freed();
         // As with the index.
         let _ = keep(&path, |out| heap.types.write_file(&heap.snapshot, source, out));
         Ok(heap)
+    }
+
+    /// Gives the memory of the analysis back to the system, as far as the index has it, too: finding types needs memory of
+    /// its own and looks at hardly anything of the graph.
+    fn give_back(&self, heap: &mut Heap<'_>) {
+        if !heap.graph.is_of_index()
+            && let Some(graph) = Graph::open_index(&heap.snapshot, &self.beside(".index"))
+        {
+            heap.graph = graph;
+        }
+        heap.graph.give_back();
+        give_back_freed();
     }
 
     /// How far the types of blocks reach; `None` if nothing is stored of types.

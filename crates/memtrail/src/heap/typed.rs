@@ -4,7 +4,7 @@ use memtrail_heap::graph::{Failed, Place, WatchedSnapshot};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::DecodedSections;
 use memtrail_heap::{Bytes, TypesSource};
-use memtrail_typeflow::{Coverage, Flowed, NO_LIMIT, UnitBlock, flow_in};
+use memtrail_typeflow::{Coverage, Flowed, UnitBlock, flow_in};
 use memtrail_types::Types;
 use xxhash_rust::xxh3::Xxh3Default;
 
@@ -20,6 +20,12 @@ pub(super) struct Bounded<'m> {
 
 /// Of the memory that an analysis may use, decoded blocks may take a fourth.
 const PART_FOR_BLOCKS: u64 = 4;
+
+/// Without a limit, decoded blocks may take so many bytes for each block, a third of what they have: the rest is decoded
+/// again when it is needed, for 3 % of the time, and a question by type needs as much memory afterwards.
+const DECODED_PER_BLOCK: u64 = 7;
+/// So many are not worth the time.
+const MIN_DECODED: Bytes = Bytes(64 << 20);
 
 /// A checksum of the code that finds types.
 const CODE: &str = env!("MEMTRAIL_TYPES_CODE");
@@ -71,7 +77,10 @@ fn flowed(
         .zip(&names)
         .map(|(known, name)| UnitBlock { block: known.module.block, name, layout: known.layout })
         .collect();
-    let room = memory.map_or(NO_LIMIT, |memory| Bytes(memory.memory.0 / PART_FOR_BLOCKS));
+    let room = memory.map_or_else(
+        || Bytes(u64::from(heap.snapshot.blocks()) * DECODED_PER_BLOCK).max(MIN_DECODED),
+        |memory| Bytes(memory.memory.0 / PART_FOR_BLOCKS),
+    );
     let place = memory.map_or(&Place::Memory, |memory| &memory.place);
     let graph = count.then_some(&heap.graph);
     flow_in(place, &heap.snapshot, &types.table, &units, room, graph)
