@@ -39,6 +39,9 @@ const fn allocating((is_aligned, throws): (bool, bool), freed_by: usize) -> Allo
     Allocating { is_aligned, throws, freed_by, is_counted: AtomicBool::new(false) }
 }
 
+/// Whether any operator `new` is counted here. If none is, their blocks come from `malloc`, and `free` sees them.
+static IS_ANY_COUNTED: AtomicBool = AtomicBool::new(false);
+
 fn next_new<const N: usize>() -> New {
     let address = NEW[N].address_or(absent_new::<N> as *mut c_void);
     // SAFETY: the address of an operator `new`.
@@ -65,6 +68,22 @@ struct NotAllocated(Bytes);
 impl Drop for NotAllocated {
     fn drop(&mut self) {
         will_not_be_allocated(self.0);
+    }
+}
+
+/// Not in line: so an operator that is not counted here saves no registers.
+#[inline(never)]
+unsafe extern "C-unwind" fn counting<const N: usize>(
+    size: usize,
+    second: usize,
+    third: usize,
+) -> *mut c_void {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if counted(bytes(size)) {
+            return looked_at::<N>(size, second, third);
+        }
+        next_new::<N>()(size, second, third)
     }
 }
 
@@ -137,6 +156,22 @@ unsafe extern "C-unwind" fn absent_delete(block: *mut c_void, _: usize, _: usize
     unsafe { resize::free(block) };
 }
 
+/// The same of an operator `delete`.
+#[inline(never)]
+unsafe extern "C-unwind" fn looking_up<const N: usize>(
+    block: *mut c_void,
+    second: usize,
+    third: usize,
+) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if may_be_tracked(Address(block.addr())) {
+            return tracked::<N>(block, second, third);
+        }
+        next_delete::<N>()(block, second, third);
+    }
+}
+
 #[cold]
 #[inline(never)]
 unsafe extern "C-unwind" fn tracked<const N: usize>(
@@ -177,7 +212,10 @@ fn prepare_new<const N: usize>() {
         // SAFETY: the operator that frees such blocks.
         unsafe { next_delete_of(delete)(block, second, 0) };
     }
-    operator.is_counted.store(!is_counted, Relaxed);
+    if !is_counted {
+        operator.is_counted.store(true, Relaxed);
+        IS_ANY_COUNTED.store(true, Relaxed);
+    }
 }
 
 /// Stands for `std::nothrow`, of which nothing is read.
@@ -202,8 +240,8 @@ macro_rules! functions {
             ) -> *mut c_void {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    if OPERATORS[$new_number].is_counted.load(Relaxed) && counted(bytes(size)) {
-                        return looked_at::<$new_number>(size, second, third);
+                    if OPERATORS[$new_number].is_counted.load(Relaxed) {
+                        return counting::<$new_number>(size, second, third);
                     }
                     next_new::<$new_number>()(size, second, third)
                 }
@@ -220,8 +258,8 @@ macro_rules! functions {
             ) {
                 // SAFETY: as the caller promises.
                 unsafe {
-                    if may_be_tracked(Address(block.addr())) {
-                        return tracked::<$delete_number>(block, second, third);
+                    if IS_ANY_COUNTED.load(Relaxed) {
+                        return looking_up::<$delete_number>(block, second, third);
                     }
                     next_delete::<$delete_number>()(block, second, third);
                 }
