@@ -55,6 +55,7 @@ mod info;
 mod locations;
 pub mod malloc;
 pub mod merge;
+mod new_ids;
 pub mod omitted;
 pub mod rates;
 mod read;

@@ -6,6 +6,7 @@ use std::ops::ControlFlow;
 use rustc_hash::FxHashMap;
 
 use crate::info::{Location, TraceInfo};
+use crate::new_ids::NewIds;
 use crate::read::{Alloc, Decoded, Detail, Event, Mark, Reader, Tables};
 use crate::units::{BlockId, Code, Timestamp};
 use crate::write::{AllocEvent, TraceWriter};
@@ -26,7 +27,7 @@ pub trait Rewrite {
     }
     /// Whether call stacks are kept.
     const STACKS: bool;
-    /// What is kept of a call stack, the outermost frame first.
+    /// What is kept of the call stack, the outermost frame first, of the block that was let through last.
     fn backtrace<'a>(&self, backtrace: &'a [Code]) -> &'a [Code] {
         backtrace
     }
@@ -50,7 +51,7 @@ pub fn rewrite<R: Rewrite, W: Write>(
     mut progress: impl FnMut(),
 ) -> io::Result<(W, Decoded)> {
     let writer = TraceWriter::new(out, &rewrite.info(reader.info()))?;
-    let (ids, early) = (FxHashMap::default(), FxHashMap::default());
+    let (ids, early) = (NewIds::default(), FxHashMap::default());
     let mut copying = Copying { rewrite, writer, ids, early };
     let detail = if R::STACKS { Detail::Codes } else { Detail::Marks };
     let read = reader.try_for_each(detail, |event, tables| {
@@ -69,8 +70,7 @@ pub fn rewrite<R: Rewrite, W: Write>(
 struct Copying<'a, R, W> {
     rewrite: &'a mut R,
     writer: TraceWriter<W>,
-    /// New ids of the blocks that are still live; `None` for those that were dropped.
-    ids: FxHashMap<BlockId, Option<BlockId>>,
+    ids: NewIds,
     /// What happened to blocks that are yet to come: domains are not merged.
     early: FxHashMap<BlockId, Early>,
 }
@@ -85,8 +85,8 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
     fn event(&mut self, event: &Event<'_>, tables: &Tables) -> io::Result<()> {
         match event {
             Event::Alloc(alloc) => self.alloc(alloc, tables),
-            Event::Promote(mark) => match self.ids.get(&mark.id) {
-                Some(&Some(id)) => {
+            Event::Promote(mark) => match self.ids.get(mark.id) {
+                Some(Some(id)) => {
                     self.writer.promote(mark.domain, self.rewrite.time(mark.time), id)
                 }
                 Some(None) => Ok(()),
@@ -95,7 +95,7 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
                     Ok(())
                 }
             },
-            Event::Collect(mark) => match self.ids.remove(&mark.id) {
+            Event::Collect(mark) => match self.ids.take(mark.id) {
                 Some(Some(id)) => {
                     self.writer.collect(mark.domain, self.rewrite.time(mark.time), id)
                 }

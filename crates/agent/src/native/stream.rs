@@ -10,7 +10,7 @@ use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
 
 use crate::native::setting::Setting;
-use crate::os::clock::Clock;
+use crate::os::clock::{Clock, RecentTime};
 use crate::os::forked;
 use crate::recording::folder::Folder;
 use crate::recording::modules::Modules;
@@ -39,6 +39,8 @@ pub(super) struct Stream {
     writer: Writer,
     /// Scratch: the callstack, the outermost frame first.
     codes: Vec<Code>,
+    /// When the last event was.
+    recent: RecentTime,
     /// When the file was last brought up to date.
     flushed: Timestamp,
     /// The error that ended writing.
@@ -49,9 +51,10 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(files: Files, writer: Writer) -> Self {
+        let recent = RecentTime::read(&files.clock);
         let flushed = files.clock.now();
         let codes = Vec::with_capacity(memtrail_sampler::MAX_FRAMES);
-        Self { files, writer, codes, flushed, failure: None, blocks: 0, lost: 0 }
+        Self { files, writer, codes, recent, flushed, failure: None, blocks: 0, lost: 0 }
     }
 
     /// Writes an allocation.
@@ -72,7 +75,7 @@ impl Stream {
             self.lost += 1;
             return None;
         }
-        let now = self.files.clock.now();
+        let now = self.recent.now(&self.files.clock);
         let mut codes = std::mem::take(&mut self.codes);
         codes.clear();
         let ours = frames.iter().take_while(|frame| self.files.modules.is_ours(frame.0 as u64));
@@ -105,9 +108,15 @@ impl Stream {
     /// Writes that a block was freed.
     pub(super) fn collect(&mut self, id: BlockId) {
         if self.failure.is_none() {
-            let now = self.files.clock.now();
+            let now = self.recent.now(&self.files.clock);
             self.retried(now, |writer| writer.collect(now, id));
         }
+    }
+
+    /// The time now; no later event is before it.
+    fn now(&mut self) -> Timestamp {
+        self.recent = RecentTime::read(&self.files.clock);
+        self.recent.now(&self.files.clock)
     }
 
     /// Rare, and with text at hand: kept apart from what happens at each event.
@@ -180,7 +189,8 @@ impl Stream {
 
     /// Notes a snapshot in the description, and brings what it refers to into the trace's file.
     pub(super) fn note_snapshot(&mut self, snapshot: Snapshot) {
-        self.flush(self.files.clock.now());
+        let now = self.now();
+        self.flush(now);
         let Files { description, folder, output, .. } = &mut self.files;
         description.snapshots.get_or_insert_default().push(snapshot);
         description.trace.bytes = output.length();
@@ -190,7 +200,7 @@ impl Stream {
 
     /// Brings all to the file, and notes how the recording ends, if it does.
     pub(super) fn note(&mut self, outcome: Option<Outcome>, missed: u64) {
-        let now = self.files.clock.now();
+        let now = self.now();
         self.flush(now);
         let failed = self.failure.map(|errno| Outcome::WriteFailed { errno });
         let Files { description, folder, output, .. } = &mut self.files;

@@ -35,7 +35,7 @@ pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Resul
     let symbols = Symbols::of_modules(modules);
     let fresh = trace.with_extension("named");
     let written = if is_native {
-        write(trace, &fresh, &mut Names { symbols })
+        write(trace, &fresh, &mut Names { symbols, last: (0, 0) })
     } else {
         write_part(
             trace,
@@ -74,6 +74,20 @@ fn create(fresh: &Path, trace: &Path) -> io::Result<io::BufWriter<File>> {
 /// What is at the addresses of a trace.
 struct Names {
     symbols: Symbols,
+    /// Frames of the last callstack, and those of them that are kept.
+    last: (usize, usize),
+}
+
+impl Names {
+    /// Without the innermost frames that are those of libraries, unless all are.
+    fn kept(&self, backtrace: &[Code]) -> usize {
+        let libraries =
+            backtrace.iter().rev().take_while(|code| self.symbols.is_library(code.0)).count();
+        match backtrace.len() - libraries {
+            0 => backtrace.len(),
+            own => own,
+        }
+    }
 }
 
 impl Rewrite for Names {
@@ -89,18 +103,17 @@ impl Rewrite for Names {
         for code in new {
             self.symbols.resolve(&[code.0]);
         }
+        let frames = alloc.backtrace.len();
+        if !new.is_empty() || self.last.0 != frames {
+            self.last = (frames, self.kept(alloc.backtrace));
+        }
         let &Alloc { length, samples, source, .. } = alloc;
         Some(AllocEvent { length, samples, source })
     }
 
-    /// Without the innermost frames that are those of libraries, unless all are.
+    /// What [`alloc`](Self::alloc) found of this callstack.
     fn backtrace<'a>(&self, backtrace: &'a [Code]) -> &'a [Code] {
-        let libraries =
-            backtrace.iter().rev().take_while(|code| self.symbols.is_library(code.0)).count();
-        match backtrace.len() - libraries {
-            0 => backtrace,
-            own => &backtrace[..own],
-        }
+        backtrace.get(..self.last.1).unwrap_or(backtrace)
     }
 
     fn locations(&self, code: Code) -> Option<Vec<Location<'_>>> {

@@ -52,6 +52,23 @@ const OTHER: u64 = 4;
 const KEPT_FROM_STACK: u64 = 5;
 const KEPT_FROM_FRAME: u64 = 6;
 
+/// A rule as a word, never 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packed(pub(super) u64);
+
+impl Packed {
+    /// A rule of the usual form: whether the frame's address is counted from the frame pointer, the bytes above, and those to the
+    /// caller's frame pointer. A walk takes as long as this does, so nothing is put into memory on the way.
+    #[inline]
+    pub(super) const fn usual(self) -> Option<(bool, usize, usize)> {
+        let kind = self.0 & 0xFF;
+        if kind != FROM_STACK && kind != FROM_FRAME {
+            return None;
+        }
+        Some((kind == FROM_FRAME, (self.0 >> 8 & MASK) as usize, (self.0 >> (8 + BITS)) as usize))
+    }
+}
+
 impl Rule {
     /// The rule of the usual form, if these numbers fit.
     pub(super) fn frame(base: Base, above: i64, saved: i64) -> Self {
@@ -62,9 +79,9 @@ impl Rule {
         }
     }
 
-    /// The rule as a word, never 0.
-    pub(super) fn pack(self) -> u64 {
-        match self {
+    /// The rule as a word.
+    pub(super) fn pack(self) -> Packed {
+        Packed(match self {
             Self::Frame { base, above, saved } => {
                 let kind = if base == Base::Stack { FROM_STACK } else { FROM_FRAME };
                 kind | (u64::from(above) & MASK) << 8 | (u64::from(saved) & MASK) << (8 + BITS)
@@ -77,11 +94,11 @@ impl Rule {
             }
             Self::Outermost => OUTERMOST,
             Self::Other => OTHER,
-        }
+        })
     }
 
     /// The rule of a word that [`pack`](Self::pack) gave.
-    pub(super) fn unpack(word: u64) -> Self {
+    pub(super) fn unpack(Packed(word): Packed) -> Self {
         let base = match word & 0xFF {
             FROM_STACK => Base::Stack,
             FROM_FRAME => Base::Frame,
@@ -121,8 +138,15 @@ mod tests {
             Rule::Outermost,
             Rule::Other,
         ] {
-            assert_ne!(rule.pack(), 0);
+            assert_ne!(rule.pack(), Packed(0));
             assert_eq!(Rule::unpack(rule.pack()), rule);
+            let usual = match rule {
+                Rule::Frame { base, above, saved } => {
+                    Some((base == Base::Frame, above as usize, saved as usize))
+                }
+                _ => None,
+            };
+            assert_eq!(rule.pack().usual(), usual);
         }
         assert_eq!(Rule::frame(Base::Stack, largest + 1, 0), Rule::Other);
         assert_eq!(Rule::frame(Base::Stack, 8, -8), Rule::Other);

@@ -9,7 +9,7 @@ use std::sync::atomic::{
 };
 
 use crate::callstack::eh_frame;
-use crate::callstack::rule::Rule;
+use crate::callstack::rule::Packed;
 
 /// Entries; a power of two.
 const ENTRIES: usize = 1 << 13;
@@ -37,24 +37,23 @@ pub fn forget() {
 
 /// The rule at a return address; `None` where there is no table.
 #[inline]
-pub(super) fn at(address: usize) -> Option<Rule> {
+pub(super) fn at(address: usize) -> Option<Packed> {
     let key = address as u64 ^ GENERATION.load(Acquire) << ADDRESS_BITS;
     let hash = (address as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - ENTRIES.ilog2());
     let entry = &ENTRY[hash as usize];
     let rule = entry.rule.load(Relaxed);
     if rule != 0 && entry.key.load(Relaxed) ^ rule == key {
-        return Some(Rule::unpack(rule));
+        return Some(Packed(rule));
     }
     learn(entry, address, key)
 }
 
 #[cold]
 #[inline(never)]
-fn learn(entry: &Entry, address: usize, key: u64) -> Option<Rule> {
+fn learn(entry: &Entry, address: usize, key: u64) -> Option<Packed> {
     // Where there is no table, there may be one later.
-    let rule = eh_frame::rule_at(address)?;
-    let word = rule.pack();
-    entry.rule.store(word, Relaxed);
-    entry.key.store(key ^ word, Relaxed);
+    let rule = eh_frame::rule_at(address)?.pack();
+    entry.rule.store(rule.0, Relaxed);
+    entry.key.store(key ^ rule.0, Relaxed);
     Some(rule)
 }

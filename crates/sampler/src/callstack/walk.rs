@@ -31,20 +31,20 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<End, Oth
     loop {
         // Code without a table ends the stack, as in libgcc.
         let Some(rule) = rules::at(instruction) else { return Ok(End::Unknown) };
-        if let Rule::Kept(kept) = rule {
+        let Some((is_from_frame, above, saved)) = rule.usual() else {
+            let kept = match Rule::unpack(rule) {
+                Rule::Kept(kept) => kept,
+                Rule::Outermost => return Ok(End::Outermost),
+                Rule::Frame { .. } | Rule::Other => return Err(OtherForm),
+            };
             let Some(caller) = caller(kept, stack, frame) else { return Err(OtherForm) };
             (instruction, stack, frame) = caller;
             if instruction == 0 || !frames.push(instruction) {
                 return Ok(End::Unknown);
             }
             continue;
-        }
-        let (base, above, saved) = match rule {
-            Rule::Frame { base, above, saved } => (base, above as usize, saved as usize),
-            Rule::Outermost => return Ok(End::Outermost),
-            Rule::Other | Rule::Kept(_) => return Err(OtherForm),
         };
-        let from = if base == Base::Stack { stack } else { frame };
+        let from = if is_from_frame { frame } else { stack };
         let caller = from.wrapping_add(above);
         let size = caller.wrapping_sub(stack);
         if !(WORD..=LARGEST_FRAME).contains(&size) || saved > size || !caller.is_multiple_of(WORD) {
