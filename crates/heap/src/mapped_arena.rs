@@ -46,9 +46,12 @@ impl<T> MappedColumn<T> {
     /// Gives the pages of an index's column back to the system. They are read again when they are used.
     pub(crate) fn give_back(&self) {
         if self.is_of_file {
-            let start = self.map.as_ptr().cast_mut().cast();
+            let start = self.map.as_ptr().cast_mut();
+            // A column begins anywhere in the file, and its mapping where that page begins.
+            let before = start.addr() % page();
+            let start = start.wrapping_sub(before).cast();
             // SAFETY: the mapping has the file's bytes, which come back. Where it fails, the pages stay.
-            unsafe { libc::madvise(start, self.map.len(), libc::MADV_DONTNEED) };
+            unsafe { libc::madvise(start, before + self.map.len(), libc::MADV_DONTNEED) };
         }
     }
 }
@@ -258,7 +261,12 @@ impl Drop for Watch {
 fn resident() -> Option<u64> {
     let statm = fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
+    Some(pages * page() as u64)
+}
+
+/// Bytes of a page.
+fn page() -> usize {
     // SAFETY: asks for a constant.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    Some(pages * u64::try_from(page).unwrap_or(4096))
+    usize::try_from(page).unwrap_or(4096)
 }

@@ -69,6 +69,14 @@ impl MappedFile {
         self.extent.is_whole()
     }
 
+    /// Gives the pages that were read back to the system. They are read again when they are used.
+    pub fn give_back(&self) {
+        if let Some(map) = &self.map {
+            // SAFETY: the map has the file's bytes, which come back, and is never written to. Where it fails, the pages stay.
+            let _ = unsafe { map.unchecked_advise(memmap2::UncheckedAdvice::DontNeed) };
+        }
+    }
+
     /// The addresses that it covers.
     pub fn range(&self) -> Range<usize> {
         let range = self.as_ptr_range();

@@ -30,7 +30,7 @@ mod units;
 mod value_definitions;
 
 use memtrail_heap::graph::{Failed, Graph, Place};
-use memtrail_heap::read::{DecodedSections, Snapshot};
+use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockTypes, Bytes};
 use memtrail_types::term::TypeTable;
 
@@ -49,8 +49,6 @@ pub struct Flowed {
     pub types: BlockTypes,
     /// How far they reach, if that was asked for.
     pub coverage: Option<Coverage>,
-    /// The sections that were decoded, as far as there was room for them.
-    pub decoded: DecodedSections,
 }
 
 /// Finds the types of a snapshot's blocks. Decoded blocks take up no more than `room`, but for one section at a
@@ -89,5 +87,5 @@ pub fn flow_in(
         Some(graph) => Some(coverage::coverage(&mut flow, &mut sections, graph)?),
         None => None,
     };
-    Ok(Flowed { types, coverage, decoded: sections.decoded })
+    Ok(Flowed { types, coverage })
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 /// The sections of a snapshot.
 pub(crate) struct Sections<'s, 'a> {
     pub(crate) snapshot: &'s Snapshot<'a>,
-    pub(crate) decoded: DecodedSections,
+    decoded: DecodedSections,
     /// Bytes that decoded sections may take.
     room: u64,
     /// For sections that there is no room for.

@@ -6,7 +6,7 @@ use std::ops::Deref;
 
 use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::{Heap, Summary};
-use memtrail_heap::read::{DecodedSections, Error, Peek, Snapshot};
+use memtrail_heap::read::{Error, Peek, Snapshot};
 use memtrail_heap::{BlockTypes, SnapshotReason, TypesSource};
 use serde::{Deserialize, Serialize};
 
@@ -55,13 +55,18 @@ pub trait SnapshotFile: Debug + Send + Sync {
         let _ = write;
     }
 
-    /// Gives blocks the types that are declared. The sections that were decoded for it are of use to what comes next.
+    /// Gives memory back to the system that finding types does not need: that of the analysis, as far as the index has it.
+    fn give_back(&self, heap: &mut Heap<'_>) {
+        let _ = heap;
+    }
+
+    /// Gives blocks the types that are declared.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
-    fn find_types(&self, heap: &mut Heap<'_>) -> Result<DecodedSections, Failed> {
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Failed> {
         let _ = heap;
-        Ok(DecodedSections::default())
+        Ok(())
     }
 
     /// The summary that was left, as JSON.

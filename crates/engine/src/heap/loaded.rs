@@ -109,10 +109,11 @@ fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> 
             heap.types = types;
             return Ok(heap);
         }
+        file.give_back(&mut heap);
         // A damaged section is reported by the query that reads it.
-        let found = file.find_types(&mut heap);
-        let is_found = found.is_ok();
-        heap.recognise(&found.unwrap_or_default())?;
+        let is_found = file.find_types(&mut heap).is_ok();
+        heap.recognise()?;
+        file.give_back(&mut heap);
         if leave == Leave::Index && is_found {
             file.keep_block_types(&|out| heap.types.write_file(&heap.snapshot, source, out));
         }

@@ -9,7 +9,7 @@ use super::facts::{Facts, MIN_ARRAY};
 use super::form::{Form, NO_TARGET, Sort};
 use super::types::Found;
 use crate::graph::passes::gather;
-use crate::read::{Block, Columns, DecodedSections, Error, HAS_DATA, Marks, Snapshot};
+use crate::read::{Block, Columns, Error, HAS_DATA, Marks, Snapshot};
 use crate::units::BlockIndex;
 
 /// Records have fewer fields.
@@ -69,7 +69,6 @@ pub(super) struct Arrays {
 /// If a section of the snapshot is damaged.
 pub(super) fn arrays(
     snapshot: &Snapshot<'_>,
-    decoded: &DecodedSections,
     threads: usize,
     (facts, known): (&Facts, &Found),
     buckets: &Chains,
@@ -89,12 +88,7 @@ pub(super) fn arrays(
             if !sections[section] {
                 return Ok(());
             }
-            let columns = if let Some(columns) = decoded.get(section) {
-                columns
-            } else {
-                snapshot.decode_edges(section, columns)?;
-                columns
-            };
+            snapshot.decode_edges(section, columns)?;
             for block in columns.iter() {
                 let index = block.index.0;
                 if facts.form(index) == Form::STRING {

@@ -9,8 +9,8 @@ use crate::graph::Failed;
 use crate::graph::bits::{Bits, Ranked};
 use crate::graph::chunk_buffer::ChunkBuffer;
 use crate::graph::column::{Column, Place};
-use crate::graph::passes::sweep_decoded;
-use crate::read::{Columns, DecodedSections, Snapshot};
+use crate::graph::passes::sweep;
+use crate::read::{Columns, Detail, Snapshot};
 
 /// Blocks of tag 0 with the same number of fields that a rule looks at, with what some fields point to.
 #[derive(Debug, Default)]
@@ -153,7 +153,6 @@ impl Facts {
     pub(super) fn new(
         place: &Place,
         snapshot: &Snapshot<'_>,
-        decoded: &DecodedSections,
         threads: usize,
     ) -> Result<Self, Failed> {
         let (blocks, sections) = (snapshot.blocks() as usize, snapshot.sections());
@@ -167,10 +166,10 @@ impl Facts {
             quints: buffer(1),
         };
         let start = || (Section::default(), Vec::new());
-        let parts = sweep_decoded(
+        let parts = sweep(
             snapshot,
-            decoded,
             threads,
+            Detail::Fields,
             start,
             |(found, with_arrays): &mut (Section, Vec<usize>), section, columns| {
                 found.look(columns);

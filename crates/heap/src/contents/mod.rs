@@ -34,7 +34,7 @@ mod types;
 use crate::block_types::BlockTypes;
 use crate::graph::Failed;
 use crate::graph::column::Place;
-use crate::read::{DecodedSections, Error, Snapshot};
+use crate::read::{Error, Snapshot};
 
 pub(crate) use objects::{ObjectTypes, class_of};
 pub use structures::{Entry, Structure, Structures};
@@ -47,17 +47,15 @@ pub fn types_by_contents(snapshot: &Snapshot<'_>, threads: usize) -> Result<Bloc
     Ok(Structures::new(snapshot, threads)?.into_types())
 }
 
-/// The same of blocks that have no type in `known`, with columns at a place; sections that are `decoded` already are
-/// not decoded again.
+/// The same of blocks that have no type in `known`, with columns at a place.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged, or there is no room for columns.
 pub fn types_by_contents_in(
     place: &Place,
     snapshot: &Snapshot<'_>,
-    decoded: &DecodedSections,
     known: &BlockTypes,
     threads: usize,
 ) -> Result<BlockTypes, Failed> {
-    Ok(Structures::of_untyped(place, snapshot, decoded, known, threads)?.into_types())
+    Ok(Structures::of_untyped(place, snapshot, known, threads)?.into_types())
 }

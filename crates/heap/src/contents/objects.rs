@@ -19,8 +19,8 @@ use rustc_hash::FxBuildHasher;
 use crate::block_types::{BlockType, BlockTypes, Derivation, FieldNames};
 use crate::graph::Failed;
 use crate::graph::column::Place;
-use crate::graph::passes::sweep_decoded;
-use crate::read::{Columns, DecodedSections, Error, Function, ObjectName, Snapshot};
+use crate::graph::passes::sweep;
+use crate::read::{Columns, Detail, Error, Function, ObjectName, Snapshot};
 use crate::units::BlockIndex;
 
 /// From the tuple of a class to its table lead so many closures at most.
@@ -50,7 +50,6 @@ impl ObjectTypes {
     pub(crate) fn new(
         place: &Place,
         snapshot: &Snapshot<'_>,
-        decoded: &DecodedSections,
         threads: usize,
     ) -> Result<Self, Failed> {
         let examples = examples(snapshot);
@@ -58,7 +57,7 @@ impl ObjectTypes {
             return Ok(Self::default());
         }
         let tables = method_tables(snapshot, &examples)?;
-        let classes = classes(snapshot, decoded, threads, &tables)?;
+        let classes = classes(snapshot, threads, &tables)?;
         let methods = methods(snapshot, &tables, &classes)?;
         Ok(Self {
             by_class: types(place, snapshot, &classes, "object of class")?,
@@ -156,23 +155,19 @@ type ClassTuple = (u32, u32);
 type Setups = HashMap<u32, u32, FxBuildHasher>;
 
 /// All tuples that may be classes.
-fn class_tuples(
-    snapshot: &Snapshot<'_>,
-    decoded: &DecodedSections,
-    threads: usize,
-) -> Result<Vec<ClassTuple>, Error> {
+fn class_tuples(snapshot: &Snapshot<'_>, threads: usize) -> Result<Vec<ClassTuple>, Error> {
     let is_setup: Vec<bool> =
         snapshot.functions.iter().map(|function| class_of(function).is_some()).collect();
     if !is_setup.contains(&true) {
         return Ok(Vec::new());
     }
     let is_setup = |function: u32| is_setup.get(function as usize) == Some(&true);
-    let found = sweep_decoded(snapshot, decoded, threads, Setups::default, |found, _, columns| {
+    let found = sweep(snapshot, threads, Detail::Fields, Setups::default, |found, _, columns| {
         let closures = columns.functions().filter(|(_, function)| is_setup(*function));
         found.extend(closures.map(|(place, function)| (columns.first.0 + place as u32, function)));
     })?;
     let setups: Setups = found.into_iter().flatten().collect();
-    let found = sweep_decoded(snapshot, decoded, threads, Vec::new, |found, _, columns| {
+    let found = sweep(snapshot, threads, Detail::Fields, Vec::new, |found, _, columns| {
         for (place, block) in columns.iter().enumerate() {
             if block.tag == 0
                 && matches!(block.wosize.0, 3 | 4)
@@ -193,11 +188,10 @@ fn class_tuples(
 /// The classes of objects, by the numbers that these have.
 fn classes(
     snapshot: &Snapshot<'_>,
-    decoded: &DecodedSections,
     threads: usize,
     tables: &BTreeMap<u32, u32>,
 ) -> Result<BTreeMap<u32, Vec<u8>>, Error> {
-    let tuples = class_tuples(snapshot, decoded, threads)?;
+    let tuples = class_tuples(snapshot, threads)?;
     // For each number the functions that set up such a table; more than one class gives no name.
     let mut names: BTreeMap<u32, BTreeSet<Vec<u8>>> = BTreeMap::new();
     let mut at: Vec<(usize, u32)> =

@@ -13,7 +13,7 @@ use crate::block_types::BlockTypes;
 use crate::graph::Failed;
 use crate::graph::bits::Bits;
 use crate::graph::column::Place;
-use crate::read::{DecodedSections, Error, Snapshot};
+use crate::read::{Error, Snapshot};
 use crate::units::BlockIndex;
 
 /// A structure of the standard library.
@@ -79,21 +79,15 @@ impl Structures {
     /// # Errors
     /// If a section of the snapshot is damaged.
     pub fn new(snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Error> {
-        let decoded = DecodedSections::default();
-        Self::new_in(&Place::Memory, snapshot, &decoded, threads).map_err(Failed::in_memory)
+        Self::new_in(&Place::Memory, snapshot, threads).map_err(Failed::in_memory)
     }
 
-    /// The same with columns at a place; sections that are `decoded` already are not decoded again.
+    /// The same with columns at a place.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged, or there is no room for columns.
-    pub fn new_in(
-        place: &Place,
-        snapshot: &Snapshot<'_>,
-        decoded: &DecodedSections,
-        threads: usize,
-    ) -> Result<Self, Failed> {
-        Self::of_untyped(place, snapshot, decoded, &BlockTypes::default(), threads)
+    pub fn new_in(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Self, Failed> {
+        Self::of_untyped(place, snapshot, &BlockTypes::default(), threads)
     }
 
     /// The same of blocks that have no type in `known`.
@@ -103,11 +97,10 @@ impl Structures {
     pub(super) fn of_untyped(
         place: &Place,
         snapshot: &Snapshot<'_>,
-        decoded: &DecodedSections,
         known: &BlockTypes,
         threads: usize,
     ) -> Result<Self, Failed> {
-        let facts = Facts::new(place, snapshot, decoded, threads)?;
+        let facts = Facts::new(place, snapshot, threads)?;
         let mut found = Found::new(place, snapshot.blocks(), known)?;
         let cells = Chains::new(place, &facts, &facts.pairs, &found)?;
         queues::mark(&facts, &cells, &mut found);
@@ -122,7 +115,7 @@ impl Structures {
         modules.dedup();
         let tables = hash_tables::wanted(&facts, &found);
         let wanted = Wanted { tables, strings: buffers::wanted(&facts, &found), modules };
-        let arrays = arrays(snapshot, decoded, threads, (&facts, &found), &buckets, &wanted)?;
+        let arrays = arrays(snapshot, threads, (&facts, &found), &buckets, &wanted)?;
         hash_tables::mark(&facts, &arrays, &mut found);
         buffers::mark(&facts, &arrays, &mut found);
         for array in &arrays.alone {

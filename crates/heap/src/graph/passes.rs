@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::read::{Columns, DecodedSections, Detail, Error, Snapshot};
+use crate::read::{Columns, Detail, Error, Snapshot};
 
 /// Numbers of a piece.
 pub(crate) const PIECE: usize = 1 << 16;
@@ -75,40 +75,11 @@ pub(crate) fn sweep<T: Send>(
     start: impl Fn() -> T + Sync,
     each: impl Fn(&mut T, usize, &Columns) + Sync,
 ) -> Result<Vec<T>, Error> {
-    sweep_sections(snapshot, &DecodedSections::default(), threads, detail, start, each)
-}
-
-/// The same with all that is known of the blocks; sections that are `decoded` already are not decoded again.
-///
-/// # Errors
-/// The first section that is damaged.
-pub(crate) fn sweep_decoded<T: Send>(
-    snapshot: &Snapshot<'_>,
-    decoded: &DecodedSections,
-    threads: usize,
-    start: impl Fn() -> T + Sync,
-    each: impl Fn(&mut T, usize, &Columns) + Sync,
-) -> Result<Vec<T>, Error> {
-    sweep_sections(snapshot, decoded, threads, Detail::Fields, start, each)
-}
-
-fn sweep_sections<T: Send>(
-    snapshot: &Snapshot<'_>,
-    decoded: &DecodedSections,
-    threads: usize,
-    detail: Detail,
-    start: impl Fn() -> T + Sync,
-    each: impl Fn(&mut T, usize, &Columns) + Sync,
-) -> Result<Vec<T>, Error> {
     let gathered = gather(
         snapshot.sections(),
         threads,
         || (start(), Columns::new()),
         |(gathered, columns), section| {
-            if let Some(columns) = decoded.get(section) {
-                each(gathered, section, columns);
-                return Ok(());
-            }
             snapshot.decode_with(section, columns, detail)?;
             each(gathered, section, columns);
             Ok(())

@@ -1,13 +1,15 @@
 //! Kind and size of every block, as columns: what views ask again and again without reading the
 //! snapshot each time.
 
+use std::ops::Range;
+use std::sync::atomic::Ordering;
+
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
-use zerocopy::IntoBytes as _;
 
 use super::heap::Heap;
 use super::kind::{self, Kind};
-use crate::graph::chunk_buffer::ChunkBuffer;
+use crate::graph::column::{into_atomic, into_plain};
 use crate::graph::passes::sweep;
 use crate::graph::{Column, Failed, Place};
 use crate::read::{Detail, Error};
@@ -26,29 +28,38 @@ pub struct Catalogue {
     known: HashMap<String, KindId, FxBuildHasher>,
     /// Which of them say no more than tag and size.
     untyped: Vec<bool>,
-    /// The number of each block's kind.
-    kinds: Column<u16>,
-    /// Words with header; [`LARGE`] for those in `large`.
-    words: Column<u16>,
+    /// For each block the number of its kind and its words, as [`packed`] does.
+    blocks: Column<u32>,
+    /// Words of those for which [`LARGE`] stands.
     large: HashMap<u32, u64, FxBuildHasher>,
     /// Bytes outside the heap, of the few blocks that have any.
     external: HashMap<u32, u64, FxBuildHasher>,
 }
 
+/// Words with header of large blocks.
 const LARGE: u16 = u16::MAX;
 /// What is beyond the kinds that have numbers.
 const OTHERS: KindId = KindId(u16::MAX);
 const OTHERS_NAME: &str = "other kinds";
 
-/// What a thread reads of its sections.
+/// The number of a kind, and words.
+const fn packed(kind: u16, words: u16) -> u32 {
+    (kind as u32) << u16::BITS | words as u32
+}
+
+const fn unpacked(block: u32) -> (u16, u16) {
+    ((block >> u16::BITS) as u16, block as u16)
+}
+
+/// What a thread reads of its sections. The numbers of its kinds are its own.
 #[derive(Default)]
 struct Part {
     kinds: Vec<Kind>,
     known: HashMap<Kind, u32, FxBuildHasher>,
-    /// Sections by number.
-    sections: Vec<usize>,
-    /// Of each block of the section that is read: its kind, as the halves of a place in `kinds`, and its words.
-    blocks: Vec<[u16; 3]>,
+    /// Its blocks.
+    ranges: Vec<Range<usize>>,
+    /// Those whose kinds have numbers that do not fit.
+    more: Vec<(u32, u32)>,
     large: Vec<(u32, u64)>,
     external: Vec<(u32, u64)>,
 }
@@ -67,15 +78,17 @@ impl Catalogue {
     /// # Errors
     /// If a section of the snapshot is damaged, or there is no room for columns.
     pub fn new_in(place: &Place, heap: &Heap<'_>) -> Result<Self, Failed> {
-        let (blocks, sections) = (heap.snapshot.blocks() as usize, heap.snapshot.sections());
-        let buffer = ChunkBuffer::new(place, sections, blocks * size_of::<[u16; 3]>());
+        // Each thread writes where its blocks are: pieces of their own would need as much memory again.
+        let blocks = place.column(heap.snapshot.blocks() as usize, || packed(OTHERS.0, 0))?;
+        let blocks = into_atomic(blocks);
         let parts = sweep(
             &heap.snapshot,
             heap.threads,
             Detail::Edges,
             Part::default,
             |part, section, columns| {
-                part.blocks.clear();
+                let first = heap.snapshot.first_of(section).0 as usize;
+                let mut end = first;
                 kind::each(heap, columns, |block, kind, external| {
                     let number = *part.known.entry(kind).or_insert_with(|| {
                         part.kinds.push(kind);
@@ -85,19 +98,24 @@ impl Catalogue {
                     if words >= u64::from(LARGE) {
                         part.large.push((block.index.0, words));
                     }
-                    let (low, high) = (number as u16, (number >> u16::BITS) as u16);
-                    part.blocks.push([low, high, words.min(u64::from(LARGE)) as u16]);
+                    let fitting = u16::try_from(number).unwrap_or(OTHERS.0);
+                    if fitting == OTHERS.0 {
+                        part.more.push((block.index.0, number));
+                    }
+                    let place = block.index.0 as usize;
+                    if let Some(at) = blocks.get(place) {
+                        let words = words.min(u64::from(LARGE)) as u16;
+                        at.store(packed(fitting, words), Ordering::Relaxed);
+                    }
+                    end = end.max(place + 1);
                     if external > 0 {
                         part.external.push((block.index.0, external));
                     }
                 });
-                buffer.put(section, part.blocks.as_bytes());
-                part.sections.push(section);
+                part.ranges.push(first..end);
             },
         )?;
-        let pieces = buffer.finish()?;
-        let kinds = place.column(blocks, || OTHERS.0)?;
-        let mut catalogue = Self { kinds, words: place.zeros(blocks)?, ..Self::default() };
+        let mut catalogue = Self { blocks: into_plain(blocks), ..Self::default() };
         for part in parts {
             let numbers: Vec<KindId> = part
                 .kinds
@@ -107,18 +125,18 @@ impl Catalogue {
                     catalogue.number(name, kind.is_untyped())
                 })
                 .collect();
-            let kinds: &mut [u16] = &mut catalogue.kinds;
-            let words: &mut [u16] = &mut catalogue.words;
-            for section in part.sections {
-                let first = heap.snapshot.first_of(section).0 as usize;
-                let (halves, _) = pieces.get(section).as_chunks::<2>();
-                let (threes, _) = halves.as_chunks::<3>();
-                for (block, three) in (first..).zip(threes) {
-                    let [low, high, size] = three.map(u16::from_ne_bytes);
-                    let kind = u32::from(high) << u16::BITS | u32::from(low);
-                    kinds[block] = numbers[kind as usize].0;
-                    words[block] = size;
-                }
+            let blocks: &mut [u32] = &mut catalogue.blocks;
+            let mut renumber = |block: usize, number: Option<u32>| {
+                let Some(block) = blocks.get_mut(block) else { return };
+                let (own, words) = unpacked(*block);
+                let number = number.unwrap_or(u32::from(own)) as usize;
+                *block = packed(numbers.get(number).map_or(OTHERS.0, |kind| kind.0), words);
+            };
+            for block in part.ranges.into_iter().flatten() {
+                renumber(block, None);
+            }
+            for (block, number) in part.more {
+                renumber(block as usize, Some(number));
             }
             catalogue.large.extend(part.large);
             catalogue.external.extend(part.external);
@@ -142,18 +160,18 @@ impl Catalogue {
 
     /// How many blocks there are.
     pub fn len(&self) -> usize {
-        self.kinds.len()
+        self.blocks.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.kinds.is_empty()
+        self.blocks.is_empty()
     }
 
     /// A block's kind.
     #[inline]
     pub fn kind(&self, block: BlockIndex) -> KindId {
-        self.kinds.get(block.0 as usize).copied().map_or(OTHERS, KindId)
+        self.blocks.get(block.0 as usize).map_or(OTHERS, |block| KindId(unpacked(*block).0))
     }
 
     /// A kind's name.
@@ -181,9 +199,9 @@ impl Catalogue {
     /// A block's own size, header counted.
     #[inline]
     pub fn size(&self, block: BlockIndex) -> Words {
-        match self.words.get(block.0 as usize) {
-            Some(&LARGE) => Words(self.large.get(&block.0).copied().unwrap_or(0)),
-            words => Words(words.copied().unwrap_or(0).into()),
+        match self.blocks.get(block.0 as usize).map_or(0, |block| unpacked(*block).1) {
+            LARGE => Words(self.large.get(&block.0).copied().unwrap_or(0)),
+            words => Words(words.into()),
         }
     }
 

@@ -3,7 +3,7 @@
 use crate::block_types::BlockTypes;
 use crate::contents::{ObjectTypes, types_by_contents_in};
 use crate::graph::{Failed, Graph, Place};
-use crate::read::{DecodedSections, Error, Snapshot};
+use crate::read::{Error, Snapshot};
 
 /// A snapshot and its analysis.
 #[derive(Debug)]
@@ -28,25 +28,24 @@ impl<'a> Heap<'a> {
         Ok(Self { snapshot, graph, threads, types: BlockTypes::default() })
     }
 
-    /// Gives types by contents to blocks that have none; sections that are `decoded` already are not decoded again.
+    /// Gives types by contents to blocks that have none.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged.
-    pub fn recognise(&mut self, decoded: &DecodedSections) -> Result<(), Error> {
-        self.recognise_in(&Place::Memory, decoded).map_err(Failed::in_memory)
+    pub fn recognise(&mut self) -> Result<(), Error> {
+        self.recognise_in(&Place::Memory).map_err(Failed::in_memory)
     }
 
     /// The same with columns at a place.
     ///
     /// # Errors
     /// If a section of the snapshot is damaged, or there is no room for columns.
-    pub fn recognise_in(&mut self, place: &Place, decoded: &DecodedSections) -> Result<(), Failed> {
+    pub fn recognise_in(&mut self, place: &Place) -> Result<(), Failed> {
         let Self { snapshot, types, threads, .. } = self;
-        let ObjectTypes { by_class, by_methods } =
-            ObjectTypes::new(place, snapshot, decoded, *threads)?;
+        let ObjectTypes { by_class, by_methods } = ObjectTypes::new(place, snapshot, *threads)?;
         // A class is more exact than the methods that its type has.
         let known = by_class.or(std::mem::take(types)).or(by_methods);
-        let recognised = types_by_contents_in(place, snapshot, decoded, &known, *threads)?;
+        let recognised = types_by_contents_in(place, snapshot, &known, *threads)?;
         *types = known.or(recognised);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use memtrail_heap::contents::types_by_contents_in;
 use memtrail_heap::graph::Place;
 use memtrail_heap::model::{Heap, Value};
-use memtrail_heap::read::{DecodedSections, Snapshot};
+use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockIndex, BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames};
 
 use super::{list, strings, table, tree, types};
@@ -40,8 +40,7 @@ fn structures_of_typed_blocks_are_left_out() {
         derivation: Derivation::Variable,
     };
     let known = BlockTypes::new(of, vec![declared]);
-    let decoded = DecodedSections::default();
-    let found = types_by_contents_in(&Place::Memory, &snapshot, &decoded, &known, 2).unwrap();
+    let found = types_by_contents_in(&Place::Memory, &snapshot, &known, 2).unwrap();
     let numbers = heap.numbers();
     let text =
         |made: usize| found.of(BlockIndex(numbers[made])).map_or_else(String::new, BlockType::text);

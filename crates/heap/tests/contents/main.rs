@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use memtrail_heap::contents::{Structure, Structures, types_by_contents};
 use memtrail_heap::model::{Heap, Made, Value};
 use memtrail_heap::query::{self, Catalogue, Path};
-use memtrail_heap::read::{DecodedSections, Snapshot, Strength};
+use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::Space;
 use memtrail_heap::{
     BlockIndex, BlockType, BlockTypeId, BlockTypes, Derivation, FieldNames, RootKind, tag,
@@ -313,7 +313,7 @@ fn folded(heap: &mut Heap, root: Value, target: Value) -> (Vec<(&'static str, u6
     heap.root(RootKind::Global, "held", root, Strength::Strong);
     let bytes = heap.bytes();
     let mut analysed = query::Heap::new(Snapshot::read(&bytes).unwrap(), 1).unwrap();
-    analysed.recognise(&DecodedSections::default()).unwrap();
+    analysed.recognise().unwrap();
     let target = BlockIndex(heap.numbers()[made(target).0]);
     let mut path = query::path(&analysed, target).unwrap().unwrap();
     let unfolded = path.clone();

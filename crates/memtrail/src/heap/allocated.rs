@@ -41,8 +41,13 @@ fn answer<T>(
     heap: &Heap<'_>,
     ask: impl FnOnce(&Catalogue) -> Result<T, ApiError>,
 ) -> Result<T, Failure> {
-    let answer =
-        with_spinner("looking at sampled blocks".to_owned(), || Ok(ask(&Catalogue::new(heap)?)));
+    let answer = with_spinner("looking at sampled blocks".to_owned(), || {
+        input.give_back(heap);
+        let catalogue = Catalogue::new(heap)?;
+        // It has what is asked of the snapshot, and little of the graph is.
+        input.give_back(heap);
+        Ok(ask(&catalogue))
+    });
     let answer = answer.map_err(|error| input.failure(&error))?;
     answer.map_err(|error| loading::refused(&error))
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::{self, DecodedSections, Snapshot};
+use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes, give_back_freed};
 use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
@@ -292,34 +292,28 @@ impl Input {
         let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
         if let Some(types) = BlockTypes::open_file(&mut heap.snapshot, source, &path, place) {
             heap.types = types;
+            self.give_back(&heap);
             return Ok(heap);
         }
         let blocks = heap.snapshot.blocks();
-        self.give_back(&mut heap);
-        let mut decoded = DecodedSections::default();
+        typed::give_back(&mut heap, &self.beside(".index"));
         if let Some(types) = self.types() {
             let message = format!("typing {} blocks", count(f64::from(blocks)));
-            decoded = with_spinner(message, || typed::find(&mut heap, types, bounded.as_ref()))
+            with_spinner(message, || typed::find(&mut heap, types, bounded.as_ref()))
                 .map_err(|failed| self.failed(&failed, blocks))?;
         }
         let message = format!("looking at {} blocks", count(f64::from(blocks)));
-        with_spinner(message, || heap.recognise_in(place, &decoded))
+        with_spinner(message, || heap.recognise_in(place))
             .map_err(|failed| self.failed(&failed, blocks))?;
-        drop(decoded);
-        give_back_freed();
         // As with the index.
         let _ = keep(&path, |out| heap.types.write_file(&heap.snapshot, source, out));
+        self.give_back(&heap);
         Ok(heap)
     }
 
-    /// Gives the memory of the analysis back to the system, as far as the index has it, too: finding types needs memory of
-    /// its own and looks at hardly anything of the graph.
-    fn give_back(&self, heap: &mut Heap<'_>) {
-        if !heap.graph.is_of_index()
-            && let Some(graph) = Graph::open_index(&heap.snapshot, &self.beside(".index"))
-        {
-            heap.graph = graph;
-        }
+    /// Gives pages of the snapshot and its index back to the system. They are read again when they are used.
+    pub(super) fn give_back(&self, heap: &Heap<'_>) {
+        self.map.give_back();
         heap.graph.give_back();
         give_back_freed();
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use memtrail_engine::{Bytes, SnapshotFile};
 use memtrail_heap::graph::{Failed, Graph};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::{DecodedSections, Snapshot};
+use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockTypes, TypesSource};
 
 use super::variables::StoredTypes;
@@ -86,7 +86,11 @@ impl SnapshotFile for NamedSnapshot {
         let _ = variables::name(heap, &self.stored.types);
     }
 
-    fn find_types(&self, heap: &mut Heap<'_>) -> Result<DecodedSections, Failed> {
+    fn give_back(&self, heap: &mut Heap<'_>) {
+        self.file.give_back(heap);
+    }
+
+    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Failed> {
         typed::find(heap, &self.stored.types, None)
     }
 }

@@ -3,7 +3,6 @@
 use memtrail_heap::contents::Structures;
 use memtrail_heap::graph::{Failed, Place};
 use memtrail_heap::query::{Catalogue, Heap};
-use memtrail_heap::read::DecodedSections;
 
 use super::input::{Input, with_spinner};
 use super::typed::Bounded;
@@ -22,8 +21,7 @@ pub(super) fn recognise<'m>(input: &'m Input, heap: &Heap<'_>) -> Result<Recogni
     let bounded = input.bounded()?;
     let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
     let found = with_spinner("looking at containers".into(), || {
-        let decoded = DecodedSections::default();
-        let mut structures = Structures::new_in(place, &heap.snapshot, &decoded, heap.threads)?;
+        let mut structures = Structures::new_in(place, &heap.snapshot, heap.threads)?;
         structures.add_first_cells(&heap.types);
         Ok::<_, Failed>((structures, Catalogue::new_in(place, heap)?))
     });

@@ -1,9 +1,10 @@
 //! Types of a snapshot's blocks, from those of global variables.
 
-use memtrail_heap::graph::{Failed, Place, WatchedSnapshot};
+use std::path::Path;
+
+use memtrail_heap::graph::{Failed, Graph, Place, WatchedSnapshot};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::DecodedSections;
-use memtrail_heap::{Bytes, TypesSource};
+use memtrail_heap::{Bytes, TypesSource, give_back_freed};
 use memtrail_typeflow::{Coverage, Flowed, UnitBlock, flow_in};
 use memtrail_types::Types;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -22,7 +23,7 @@ pub(super) struct Bounded<'m> {
 const PART_FOR_BLOCKS: u64 = 4;
 
 /// Without a limit, decoded blocks may take so many bytes for each block, a third of what they have: the rest is decoded
-/// again when it is needed, for 3 % of the time, and a question by type needs as much memory afterwards.
+/// again when it is needed, for 3 % of the time, and the analysis needs as much memory before.
 const DECODED_PER_BLOCK: u64 = 7;
 /// So many are not worth the time.
 const MIN_DECODED: Bytes = Bytes(64 << 20);
@@ -38,16 +39,15 @@ pub(crate) fn source(stored: &[u8]) -> TypesSource {
     TypesSource(checksum.digest())
 }
 
-/// Gives blocks their types, as far as they follow from those of global variables. The sections that were decoded for
-/// it are of use to what comes next.
+/// Gives blocks their types, as far as they follow from those of global variables.
 pub(super) fn find(
     heap: &mut Heap<'_>,
     types: &Types,
     memory: Option<&Bounded<'_>>,
-) -> Result<DecodedSections, Failed> {
-    let Flowed { types, decoded, .. } = flowed(heap, types, memory, false)?;
-    heap.types = types;
-    Ok(decoded)
+) -> Result<(), Failed> {
+    heap.types = flowed(heap, types, memory, false)?.types;
+    give_back_freed();
+    Ok(())
 }
 
 /// How far these types reach.
@@ -57,6 +57,18 @@ pub(super) fn coverage(
     memory: Option<&Bounded<'_>>,
 ) -> Result<Coverage, Failed> {
     Ok(flowed(heap, types, memory, true)?.coverage.unwrap_or_default())
+}
+
+/// Gives the memory of the analysis back to the system, as far as its index has it, too: finding types needs memory of its
+/// own and looks at hardly anything of the graph.
+pub(crate) fn give_back(heap: &mut Heap<'_>, index: &Path) {
+    if !heap.graph.is_of_index()
+        && let Some(graph) = Graph::open_index(&heap.snapshot, index)
+    {
+        heap.graph = graph;
+    }
+    heap.graph.give_back();
+    give_back_freed();
 }
 
 fn flowed(

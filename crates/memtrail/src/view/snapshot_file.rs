@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile, Source};
 use memtrail_heap::graph::{Graph, Place};
+use memtrail_heap::query::Heap;
 use memtrail_heap::read::Snapshot;
 use memtrail_heap::{BlockTypes, TypesSource};
 use memtrail_map::MappedFile;
@@ -107,6 +108,10 @@ impl SnapshotFile for File {
     fn keep_index(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {
         // Where it cannot be left, it is made again the next time: that is all.
         let _ = keep(&self.index_path(), write);
+    }
+
+    fn give_back(&self, heap: &mut Heap<'_>) {
+        typed::give_back(heap, &self.index_path());
     }
 
     fn types_source(&self) -> TypesSource {
