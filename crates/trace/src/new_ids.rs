@@ -4,7 +4,18 @@ use rustc_hash::FxHashMap;
 
 use crate::units::BlockId;
 
-/// New ids of the blocks that are still live; `None` for those that were dropped.
+/// What has become of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fate {
+    /// It was let through, and has this id.
+    Kept(BlockId),
+    /// It was dropped.
+    Dropped,
+    /// It has not come, or nothing more was to come of it.
+    Unknown,
+}
+
+/// New ids of the blocks that are still live.
 ///
 /// Traces of which all is kept have the same ids: of these, only how many there are is known.
 #[derive(Debug, Default)]
@@ -12,7 +23,7 @@ pub(crate) struct NewIds {
     /// Blocks up to this id have come, and have the same one.
     same: u64,
     /// Others.
-    changed: FxHashMap<BlockId, Option<BlockId>>,
+    changed: FxHashMap<BlockId, Fate>,
 }
 
 impl NewIds {
@@ -21,21 +32,25 @@ impl NewIds {
         if new == Some(old) && old.0 == self.same {
             self.same += 1;
         } else {
-            self.changed.insert(old, new);
+            self.changed.insert(old, new.map_or(Fate::Dropped, Fate::Kept));
         }
     }
 
-    /// What has become of a block that has come.
-    pub(crate) fn get(&self, id: BlockId) -> Option<Option<BlockId>> {
-        // Damaged traces have an id twice.
+    /// What has become of a block.
+    pub(crate) fn get(&self, id: BlockId) -> Fate {
         let changed = if self.changed.is_empty() { None } else { self.changed.get(&id).copied() };
-        changed.or_else(|| (id.0 < self.same).then_some(Some(id)))
+        changed.unwrap_or_else(|| self.unchanged(id))
     }
 
     /// The same of a block of which nothing more will come.
-    pub(crate) fn take(&mut self, id: BlockId) -> Option<Option<BlockId>> {
+    pub(crate) fn take(&mut self, id: BlockId) -> Fate {
         let changed = if self.changed.is_empty() { None } else { self.changed.remove(&id) };
-        changed.or_else(|| (id.0 < self.same).then_some(Some(id)))
+        // Damaged traces have an id twice: the later one counts.
+        changed.unwrap_or_else(|| self.unchanged(id))
+    }
+
+    fn unchanged(&self, id: BlockId) -> Fate {
+        if id.0 < self.same { Fate::Kept(id) } else { Fate::Unknown }
     }
 }
 
@@ -62,12 +77,17 @@ mod tests {
                 ids.insert(BlockId(old), new);
                 map.insert(BlockId(old), new);
             }
+            let fate = |found: Option<&Option<BlockId>>| match found {
+                Some(Some(new)) => Fate::Kept(*new),
+                Some(None) => Fate::Dropped,
+                None => Fate::Unknown,
+            };
             for (place, id) in asked.iter().map(|id| BlockId(*id)).enumerate() {
-                prop_assert_eq!(ids.get(id), map.get(&id).copied());
+                prop_assert_eq!(ids.get(id), fate(map.get(&id)));
                 if !asked[..place].contains(&id.0) {
-                    prop_assert_eq!(ids.take(id), map.get(&id).copied());
+                    prop_assert_eq!(ids.take(id), fate(map.get(&id)));
                 }
-                if ids.get(id).is_none() {
+                if ids.get(id) == Fate::Unknown {
                     map.remove(&id);
                 }
             }

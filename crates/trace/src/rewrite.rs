@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use rustc_hash::FxHashMap;
 
 use crate::info::{Location, TraceInfo};
-use crate::new_ids::NewIds;
+use crate::new_ids::{Fate, NewIds};
 use crate::read::{Alloc, Decoded, Detail, Event, Mark, Reader, Tables};
 use crate::units::{BlockId, Code, Timestamp};
 use crate::write::{AllocEvent, TraceWriter};
@@ -86,21 +86,21 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
         match event {
             Event::Alloc(alloc) => self.alloc(alloc, tables),
             Event::Promote(mark) => match self.ids.get(mark.id) {
-                Some(Some(id)) => {
+                Fate::Kept(id) => {
                     self.writer.promote(mark.domain, self.rewrite.time(mark.time), id)
                 }
-                Some(None) => Ok(()),
-                None => {
+                Fate::Dropped => Ok(()),
+                Fate::Unknown => {
                     self.early.entry(mark.id).or_default().promoted.get_or_insert(*mark);
                     Ok(())
                 }
             },
             Event::Collect(mark) => match self.ids.take(mark.id) {
-                Some(Some(id)) => {
+                Fate::Kept(id) => {
                     self.writer.collect(mark.domain, self.rewrite.time(mark.time), id)
                 }
-                Some(None) => Ok(()),
-                None => {
+                Fate::Dropped => Ok(()),
+                Fate::Unknown => {
                     self.early.entry(mark.id).or_default().collected.get_or_insert(*mark);
                     Ok(())
                 }
