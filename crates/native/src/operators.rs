@@ -8,7 +8,7 @@
 use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
 use memtrail_agent::native::{
     Address, Bytes, Registers, Source, allocated, counted, counts, freed, may_be_tracked,
@@ -71,8 +71,48 @@ impl Drop for NotAllocated {
     }
 }
 
-/// Not in line: so an operator that is not counted here saves no registers.
-#[inline(never)]
+/// Where each operator goes on: in the end to the definition that comes next, or to a function that looks at it before.
+struct To {
+    delete: [AtomicPtr<c_void>; 12],
+    new: [AtomicPtr<c_void>; 8],
+}
+
+/// Whether it is known which operators are counted here.
+static IS_PREPARED: AtomicBool = AtomicBool::new(false);
+
+/// An operator that was not called yet.
+#[cold]
+unsafe extern "C-unwind" fn first_new<const N: usize>(
+    size: usize,
+    second: usize,
+    third: usize,
+) -> *mut c_void {
+    let is_counted = OPERATORS[N].is_counted.load(Relaxed);
+    let to = if is_counted { counting::<N> as New } else { next_new::<N>() };
+    if IS_PREPARED.load(Relaxed) {
+        TO.new[N].store(to as *mut c_void, Relaxed);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { to(size, second, third) }
+}
+
+/// The same of an operator `delete`.
+#[cold]
+unsafe extern "C-unwind" fn first_delete<const N: usize>(
+    block: *mut c_void,
+    second: usize,
+    third: usize,
+) {
+    let is_looked_up = IS_ANY_COUNTED.load(Relaxed);
+    let to = if is_looked_up { looking_up::<N> as Delete } else { next_delete::<N>() };
+    if IS_PREPARED.load(Relaxed) {
+        TO.delete[N].store(to as *mut c_void, Relaxed);
+    }
+    // SAFETY: as the caller promises.
+    unsafe { to(block, second, third) }
+}
+
+/// Of an operator that is counted here.
 unsafe extern "C-unwind" fn counting<const N: usize>(
     size: usize,
     second: usize,
@@ -156,8 +196,7 @@ unsafe extern "C-unwind" fn absent_delete(block: *mut c_void, _: usize, _: usize
     unsafe { resize::free(block) };
 }
 
-/// The same of an operator `delete`.
-#[inline(never)]
+/// The same of an operator `delete`, where any `new` is counted here.
 unsafe extern "C-unwind" fn looking_up<const N: usize>(
     block: *mut c_void,
     second: usize,
@@ -194,6 +233,7 @@ pub(crate) fn prepare() {
     prepare_new::<5>();
     prepare_new::<6>();
     prepare_new::<7>();
+    IS_PREPARED.store(true, Relaxed);
 }
 
 /// Tries an operator of the library that has the allocator: one that calls `malloc` is counted there.
@@ -229,6 +269,10 @@ macro_rules! functions {
         delete { $($delete:ident = $delete_number:literal $delete_name:literal;)* }
     ) => {
         static OPERATORS: [Allocating; 8] = [$(allocating($is, $freed_by)),*];
+        static TO: To = To {
+            delete: [$(AtomicPtr::new(first_delete::<$delete_number> as *mut c_void)),*],
+            new: [$(AtomicPtr::new(first_new::<$new_number> as *mut c_void)),*],
+        };
         $(
             /// # Safety
             /// As the operator's.
@@ -238,12 +282,10 @@ macro_rules! functions {
                 second: usize,
                 third: usize,
             ) -> *mut c_void {
-                // SAFETY: as the caller promises.
+                // SAFETY: such an operator; and as the caller promises.
                 unsafe {
-                    if OPERATORS[$new_number].is_counted.load(Relaxed) {
-                        return counting::<$new_number>(size, second, third);
-                    }
-                    next_new::<$new_number>()(size, second, third)
+                    let to = TO.new[$new_number].load(Relaxed);
+                    transmute::<*mut c_void, New>(to)(size, second, third)
                 }
             }
         )*
@@ -256,12 +298,10 @@ macro_rules! functions {
                 second: usize,
                 third: usize,
             ) {
-                // SAFETY: as the caller promises.
+                // SAFETY: such an operator; and as the caller promises.
                 unsafe {
-                    if IS_ANY_COUNTED.load(Relaxed) {
-                        return looking_up::<$delete_number>(block, second, third);
-                    }
-                    next_delete::<$delete_number>()(block, second, third);
+                    let to = TO.delete[$delete_number].load(Relaxed);
+                    transmute::<*mut c_void, Delete>(to)(block, second, third);
                 }
             }
         )*
