@@ -38,9 +38,10 @@ impl<T> MappedColumn<T> {
         Self { watched, map, count, is_of_file: false, numbers: PhantomData }
     }
 
+    /// With numbers that may be written to without this column's knowing.
     fn with<U>(self) -> MappedColumn<U> {
-        let Self { watched, map, count, is_of_file, .. } = self;
-        MappedColumn { watched, map, count, is_of_file, numbers: PhantomData }
+        let Self { watched, map, count, .. } = self;
+        MappedColumn::new(watched, map, count)
     }
 
     /// Gives the pages of an index's column back to the system. They are read again when they are used.
@@ -269,4 +270,46 @@ fn page() -> usize {
     // SAFETY: asks for a constant.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     usize::try_from(page).unwrap_or(4096)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    /// Bytes in memory of the mapping that an address is in.
+    fn resident_at(address: usize) -> u64 {
+        let maps = fs::read_to_string("/proc/self/smaps").unwrap();
+        let mut is_there = false;
+        for line in maps.lines() {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+            let ends =
+                range.map(|(start, end)| [start, end].map(|at| usize::from_str_radix(at, 16)));
+            if let Some([Ok(start), Ok(end)]) = ends {
+                is_there = (start..end).contains(&address);
+            } else if let Some(rss) = line.strip_prefix("Rss:").filter(|_| is_there) {
+                return rss.split_whitespace().next().unwrap().parse::<u64>().unwrap() << 10;
+            }
+        }
+        panic!("nothing is mapped at {address:x}");
+    }
+
+    /// The system takes whole pages, and refuses others: nothing was given back.
+    #[test]
+    fn columns_that_begin_within_a_page_are_given_back() {
+        let path = std::env::temp_dir().join(format!("columns-{}", std::process::id()));
+        let mut file =
+            File::options().read(true).write(true).create(true).truncate(true).open(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        let numbers: Vec<u8> = (0..200_000u32).flat_map(u32::to_le_bytes).collect();
+        file.write_all(&numbers).unwrap();
+        let column: MappedColumn<u32> = map_index(&file, 40, 150_000).unwrap();
+        let sum = || column.iter().map(|number| u64::from(*number)).sum::<u64>();
+        let (before, address) = (sum(), column.as_ptr().addr());
+        assert!(resident_at(address) >= 600_000);
+        column.give_back();
+        assert!(resident_at(address) <= 100_000, "{}", resident_at(address));
+        assert_eq!(sum(), before);
+    }
 }

@@ -65,7 +65,7 @@ pub(crate) struct RecentTime {
 
 /// The time is read again after so many ticks: a microsecond or less.
 const TICKS: u64 = 2048;
-/// And after so many uses, should the counter stand still.
+/// And after so many uses, should the counter not go on.
 const USES: u32 = 64;
 
 impl RecentTime {
