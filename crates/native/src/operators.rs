@@ -39,8 +39,9 @@ const fn allocating((is_aligned, throws): (bool, bool), freed_by: usize) -> Allo
     Allocating { is_aligned, throws, freed_by, is_counted: AtomicBool::new(false) }
 }
 
-/// Whether any operator `new` is counted here. If none is, their blocks come from `malloc`, and `free` sees them.
-static IS_ANY_COUNTED: AtomicBool = AtomicBool::new(false);
+/// Whether any operator `new` is the allocator's own: its operator `delete` may not call `free`, also where `new` calls
+/// `malloc`. Those of other libraries free with `free`, which is counted.
+static IS_ANY_OF_ALLOCATOR: AtomicBool = AtomicBool::new(false);
 
 fn next_new<const N: usize>() -> New {
     let address = NEW[N].address_or(absent_new::<N> as *mut c_void);
@@ -103,7 +104,7 @@ unsafe extern "C-unwind" fn first_delete<const N: usize>(
     second: usize,
     third: usize,
 ) {
-    let is_looked_up = IS_ANY_COUNTED.load(Relaxed);
+    let is_looked_up = IS_ANY_OF_ALLOCATOR.load(Relaxed);
     let to = if is_looked_up { looking_up::<N> as Delete } else { next_delete::<N>() };
     if IS_PREPARED.load(Relaxed) {
         TO.delete[N].store(to as *mut c_void, Relaxed);
@@ -196,7 +197,7 @@ unsafe extern "C-unwind" fn absent_delete(block: *mut c_void, _: usize, _: usize
     unsafe { resize::free(block) };
 }
 
-/// The same of an operator `delete`, where any `new` is counted here.
+/// The same of an operator `delete`, where any `new` is the allocator's own.
 unsafe extern "C-unwind" fn looking_up<const N: usize>(
     block: *mut c_void,
     second: usize,
@@ -242,6 +243,7 @@ fn prepare_new<const N: usize>() {
     if !next::is_of_allocator(next_new::<N>() as *const c_void) {
         return;
     }
+    IS_ANY_OF_ALLOCATOR.store(true, Relaxed);
     let nothrow = (&raw const NOTHROW).addr();
     let (second, third) = if operator.is_aligned { (ALIGNMENT, nothrow) } else { (nothrow, 0) };
     let mut block = null_mut();
@@ -252,10 +254,7 @@ fn prepare_new<const N: usize>() {
         // SAFETY: the operator that frees such blocks.
         unsafe { next_delete_of(delete)(block, second, 0) };
     }
-    if !is_counted {
-        operator.is_counted.store(true, Relaxed);
-        IS_ANY_COUNTED.store(true, Relaxed);
-    }
+    operator.is_counted.store(!is_counted, Relaxed);
 }
 
 /// Stands for `std::nothrow`, of which nothing is read.

@@ -51,8 +51,8 @@ pub(super) struct Stream {
 
 impl Stream {
     pub(super) fn new(files: Files, writer: Writer) -> Self {
-        let recent = RecentTime::read(&files.clock);
-        let flushed = files.clock.now();
+        let mut recent = RecentTime::read(&files.clock);
+        let flushed = recent.now(&files.clock);
         let codes = Vec::with_capacity(memtrail_sampler::MAX_FRAMES);
         Self { files, writer, codes, recent, flushed, failure: None, blocks: 0, lost: 0 }
     }

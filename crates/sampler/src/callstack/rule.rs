@@ -57,15 +57,16 @@ const KEPT_FROM_FRAME: u64 = 6;
 pub(super) struct Packed(pub(super) u64);
 
 impl Packed {
-    /// A rule of the usual form: whether the frame's address is counted from the frame pointer, the bytes above, and those to the
-    /// caller's frame pointer. A walk takes as long as this does, so nothing is put into memory on the way.
+    /// What a rule of the usual form has: the base, the bytes above it, and those to the caller's frame pointer. A walk takes as
+    /// long as this does, so nothing is put into memory on the way.
     #[inline]
-    pub(super) const fn usual(self) -> Option<(bool, usize, usize)> {
-        let kind = self.0 & 0xFF;
-        if kind != FROM_STACK && kind != FROM_FRAME {
-            return None;
-        }
-        Some((kind == FROM_FRAME, (self.0 >> 8 & MASK) as usize, (self.0 >> (8 + BITS)) as usize))
+    pub(super) const fn usual(self) -> Option<(Base, u32, u32)> {
+        let base = match self.0 & 0xFF {
+            FROM_STACK => Base::Stack,
+            FROM_FRAME => Base::Frame,
+            _ => return None,
+        };
+        Some((base, (self.0 >> 8 & MASK) as u32, (self.0 >> (8 + BITS)) as u32))
     }
 }
 
@@ -98,26 +99,25 @@ impl Rule {
     }
 
     /// The rule of a word that [`pack`](Self::pack) gave.
-    pub(super) fn unpack(Packed(word): Packed) -> Self {
+    pub(super) fn unpack(packed: Packed) -> Self {
+        if let Some((base, above, saved)) = packed.usual() {
+            return Self::Frame { base, above, saved };
+        }
+        let Packed(word) = packed;
         let base = match word & 0xFF {
-            FROM_STACK => Base::Stack,
-            FROM_FRAME => Base::Frame,
-            kind @ (KEPT_FROM_STACK | KEPT_FROM_FRAME) => {
-                let base = if kind == KEPT_FROM_STACK { Base::Stack } else { Base::Frame };
-                let bytes = word >> 24;
-                return Self::Kept(Kept {
-                    base,
-                    at: ((word >> 8) as u16).cast_signed(),
-                    above: bytes as u8,
-                    second: (bytes >> 24 & 1 == 1).then_some((bytes >> 16) as u8),
-                    saved: (bytes >> 8) as u8,
-                });
-            }
+            KEPT_FROM_STACK => Base::Stack,
+            KEPT_FROM_FRAME => Base::Frame,
             OUTERMOST => return Self::Outermost,
             _ => return Self::Other,
         };
-        let (above, saved) = ((word >> 8 & MASK) as u32, (word >> (8 + BITS)) as u32);
-        Self::Frame { base, above, saved }
+        let bytes = word >> 24;
+        Self::Kept(Kept {
+            base,
+            at: ((word >> 8) as u16).cast_signed(),
+            above: bytes as u8,
+            second: (bytes >> 24 & 1 == 1).then_some((bytes >> 16) as u8),
+            saved: (bytes >> 8) as u8,
+        })
     }
 }
 
@@ -141,9 +141,7 @@ mod tests {
             assert_ne!(rule.pack(), Packed(0));
             assert_eq!(Rule::unpack(rule.pack()), rule);
             let usual = match rule {
-                Rule::Frame { base, above, saved } => {
-                    Some((base == Base::Frame, above as usize, saved as usize))
-                }
+                Rule::Frame { base, above, saved } => Some((base, above, saved)),
                 _ => None,
             };
             assert_eq!(rule.pack().usual(), usual);

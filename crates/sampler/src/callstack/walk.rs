@@ -31,7 +31,7 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<End, Oth
     loop {
         // Code without a table ends the stack, as in libgcc.
         let Some(rule) = rules::at(instruction) else { return Ok(End::Unknown) };
-        let Some((is_from_frame, above, saved)) = rule.usual() else {
+        let Some((base, above, saved)) = rule.usual() else {
             let kept = match Rule::unpack(rule) {
                 Rule::Kept(kept) => kept,
                 Rule::Outermost => return Ok(End::Outermost),
@@ -44,7 +44,8 @@ pub(super) fn walk(function: &Registers, frames: &mut Frames) -> Result<End, Oth
             }
             continue;
         };
-        let from = if is_from_frame { frame } else { stack };
+        let (above, saved) = (above as usize, saved as usize);
+        let from = if base == Base::Stack { stack } else { frame };
         let caller = from.wrapping_add(above);
         let size = caller.wrapping_sub(stack);
         if !(WORD..=LARGEST_FRAME).contains(&size) || saved > size || !caller.is_multiple_of(WORD) {
