@@ -8,14 +8,11 @@
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::ffi::c_void;
-use std::ops::Range;
 use std::sync::atomic::{
     AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence,
 };
 
-use dlmalloc::GlobalDlmalloc;
-
-use crate::os::tls;
+use crate::os::{dlmalloc_heap, own_memory, tls};
 
 /// The allocator of the library.
 #[derive(Debug)]
@@ -60,19 +57,12 @@ const PAGE: usize = 4096;
 /// # Safety
 /// Called once, before anything is allocated.
 pub(crate) unsafe fn prepare() {
-    // SAFETY: as the caller promises.
-    unsafe { dlmalloc::enable_alloc_after_fork() };
+    dlmalloc_heap::prepare();
 }
 
 /// From now on this process is a frozen copy, with one thread.
 pub(crate) fn lock_for_fork() {
     MEMORY.frozen.store(true, Relaxed);
-}
-
-/// In a frozen copy: the memory of small blocks that are allocated now.
-pub(crate) fn memory_of_copy() -> Range<u64> {
-    let end = MEMORY.end.load(Relaxed);
-    end.saturating_sub(CHUNK) as u64..end as u64
 }
 
 /// Bytes of all blocks, without what the allocator needs itself.
@@ -158,7 +148,11 @@ fn map(bytes: usize) -> *mut u8 {
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a fresh mapping, which overlaps nothing.
     let at = unsafe { libc::mmap(std::ptr::null_mut(), bytes, access, flags, -1, 0) };
-    if at == libc::MAP_FAILED { std::ptr::null_mut() } else { at.cast() }
+    if at == libc::MAP_FAILED {
+        return std::ptr::null_mut();
+    }
+    own_memory::add(at.cast(), bytes);
+    at.cast()
 }
 
 /// Whether a block has a mapping of its own; those of the usual allocator never begin a page.
@@ -174,7 +168,7 @@ unsafe impl GlobalAlloc for Heap {
             return carve(layout);
         }
         // SAFETY: the caller's layout.
-        let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc(layout) });
+        let block = unless_interrupted(|| unsafe { dlmalloc_heap::alloc(layout) });
         let block = block.map(|block| counted(block, layout.size()));
         block.unwrap_or_else(|| take_spare(layout))
     }
@@ -184,7 +178,7 @@ unsafe impl GlobalAlloc for Heap {
             return carve(layout);
         }
         // SAFETY: the caller's layout.
-        let block = unless_interrupted(|| unsafe { GlobalDlmalloc.alloc_zeroed(layout) });
+        let block = unless_interrupted(|| unsafe { dlmalloc_heap::alloc_zeroed(layout) });
         let block = block.map(|block| counted(block, layout.size()));
         block.unwrap_or_else(|| take_spare(layout))
     }
@@ -196,10 +190,11 @@ unsafe impl GlobalAlloc for Heap {
         if !MEMORY.frozen.load(Relaxed) {
             // In a thread that was interrupted in the allocator the block stays.
             // SAFETY: the caller's block.
-            if unless_interrupted(|| unsafe { GlobalDlmalloc.dealloc(block, layout) }).is_some() {
+            if unless_interrupted(|| unsafe { dlmalloc_heap::dealloc(block, layout) }).is_some() {
                 MEMORY.in_use.fetch_sub(layout.size(), Relaxed);
             }
         } else if is_mapped(block, layout.size()) {
+            own_memory::remove(block, layout.size());
             // SAFETY: a mapping of its own, as large as that.
             unsafe { libc::munmap(block.cast(), layout.size()) };
         }
@@ -208,7 +203,7 @@ unsafe impl GlobalAlloc for Heap {
     unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         if !MEMORY.frozen.load(Relaxed) && !is_spare(block) {
             // SAFETY: the caller's block.
-            let work = || unsafe { GlobalDlmalloc.realloc(block, layout, size) };
+            let work = || unsafe { dlmalloc_heap::realloc(block, layout, size) };
             if let Some(moved) = unless_interrupted(work) {
                 if !moved.is_null() {
                     MEMORY.in_use.fetch_sub(layout.size(), Relaxed);
@@ -221,7 +216,12 @@ unsafe impl GlobalAlloc for Heap {
             let at = unsafe {
                 libc::mremap(block.cast::<c_void>(), layout.size(), size, libc::MREMAP_MAYMOVE)
             };
-            return if at == libc::MAP_FAILED { std::ptr::null_mut() } else { at.cast() };
+            if at == libc::MAP_FAILED {
+                return std::ptr::null_mut();
+            }
+            own_memory::remove(block, layout.size());
+            own_memory::add(at.cast(), size);
+            return at.cast();
         }
         // SAFETY: the caller's layout with another size, which the caller made sure is possible.
         let fresh = unsafe { self.alloc(Layout::from_size_align_unchecked(size, layout.align())) };

@@ -3,6 +3,7 @@
 
 pub(crate) mod append_file;
 pub(crate) mod clock;
+mod dlmalloc_heap;
 pub(crate) mod errno;
 pub(crate) mod far_jump;
 pub(crate) mod ffi_guard;
@@ -13,6 +14,7 @@ pub(crate) mod heap;
 pub(crate) mod limits;
 pub(crate) mod lock;
 pub(crate) mod objects;
+pub(crate) mod own_memory;
 pub(crate) mod own_thread;
 pub(crate) mod patch;
 pub(crate) mod private_stack;

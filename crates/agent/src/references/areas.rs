@@ -6,7 +6,7 @@ use memtrail_ocaml::Memory;
 use memtrail_recording::mappings::Mapping;
 
 use crate::os::objects::find_in_objects;
-use crate::os::{heap, private_stack};
+use crate::os::{own_memory, private_stack};
 
 /// A part of the address space.
 pub(crate) type Area = Range<u64>;
@@ -17,21 +17,20 @@ pub(crate) struct ModuleData {
     /// What is added to addresses in its file.
     pub(crate) bias: u64,
     segments: Vec<Area>,
+    /// Whether it is this library.
+    is_ours: bool,
 }
 
-/// The data of all loaded objects but this library's. The dynamic linker gives them: to be called in the process itself.
+/// The data of all loaded objects. The dynamic linker gives them: to be called in the process itself.
 pub(crate) fn data_of_modules() -> Vec<ModuleData> {
     let ours = data_of_modules as fn() -> _ as usize as u64;
     let mut all = Vec::new();
     let _ = find_in_objects(|object| {
         let writable =
             |(segment, access): (Area, u32)| (access & libc::PF_W != 0).then_some(segment);
-        let segments: Vec<Area> = if object.contains(ours) {
-            Vec::new()
-        } else {
-            object.segments().filter_map(writable).collect()
-        };
-        all.push(ModuleData { bias: object.bias, segments });
+        let segments = object.segments().filter_map(writable).collect();
+        let is_ours = object.contains(ours);
+        all.push(ModuleData { bias: object.bias, segments, is_ours });
         None::<()>
     });
     all
@@ -61,10 +60,10 @@ pub(crate) struct Areas {
 /// Reads the mappings of this copy.
 pub(crate) fn areas(memory: &impl Memory, modules: Vec<ModuleData>) -> Areas {
     let text = std::fs::read("/proc/self/maps").unwrap_or_default();
-    sorted(memory, &text, modules, &heap::memory_of_copy())
+    sorted(memory, &text, modules, &united(own_memory::all().collect()))
 }
 
-fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, of_copy: &Area) -> Areas {
+fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, ours: &[Area]) -> Areas {
     let mut found = Areas::default();
     let mut paths: Vec<(u64, String)> = Vec::new();
     let mut writable: Vec<Area> = Vec::new();
@@ -91,11 +90,11 @@ fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, of_copy: 
             b"" => {
                 // A private stack may have the guard of the next one above, or other memory.
                 let is_large = guard_below.is_some() && area.end - area.start >= stack_size;
-                let ours = private_stack::beginning_at(area.start, |at| {
+                let stack = private_stack::beginning_at(area.start, |at| {
                     memory.u64(at).filter(|_| is_large)
                 });
-                let start = ours.map_or(area.start, |ours| ours.end);
-                found.anonymous.extend(without(&(start..area.end), std::slice::from_ref(of_copy)));
+                let start = stack.map_or(area.start, |stack| stack.end);
+                found.anonymous.extend(without(&(start..area.end), ours));
             }
             path if path.starts_with(b"/") => found.files.push(area),
             // Memory that the program has named.
@@ -104,7 +103,11 @@ fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, of_copy: 
         }
     }
     let mut segments: Vec<Area> = Vec::new();
-    for ModuleData { bias, segments: own } in modules {
+    for ModuleData { bias, segments: own, is_ours } in modules {
+        if is_ours {
+            segments.extend(own);
+            continue;
+        }
         let parts = own.iter().flat_map(|segment| common(segment, &writable)).collect();
         let first = own.first().map_or(0, |segment| segment.start);
         let path = paths.iter().rev().find(|(start, _)| *start <= first);
@@ -180,7 +183,8 @@ e03000-e24000 rw-p 00000000 00:00 0       [heap]
     fn memory_is_sorted_into_what_it_is() {
         let segments = vec![0x0040_2100..0x0040_4800];
         let memory = Image { base: 0, bytes: &[] };
-        let found = sorted(&memory, MAPS, vec![ModuleData { bias: 0, segments }], &(0..0));
+        let modules = vec![ModuleData { bias: 0, segments, is_ours: false }];
+        let found = sorted(&memory, MAPS, modules, &[]);
         assert_eq!(found.data[0].path, "/usr/bin/program");
         assert_eq!(found.data[0].areas, [0x0040_2100..0x0040_3000, 0x0040_3000..0x0040_4800]);
         assert_eq!(found.heap, [0xe0_3000..0xe2_4000]);
@@ -188,6 +192,23 @@ e03000-e24000 rw-p 00000000 00:00 0       [heap]
         assert_eq!(found.anonymous, [0x0040_5000..0x0040_6000, 0x7f00_0001_0000..0x7f00_0012_0000]);
         assert_eq!(found.files, [0x7f00_0030_0000..0x7f00_0031_0000]);
         assert_eq!(found.stack, Some(0x7ffe_0000_0000..0x7ffe_0002_1000));
+    }
+
+    /// Words of the agent's heap, and of its variables, counted as references of the program's.
+    #[test]
+    fn memory_of_ours_is_left_out() {
+        let segments = vec![0x0040_2100..0x0040_4800];
+        let memory = Image { base: 0, bytes: &[] };
+        let modules = vec![ModuleData { bias: 0, segments, is_ours: true }];
+        let ours = [0x7f00_0002_0000..0x7f00_0011_0000, 0x7f00_0030_0000..0x7f00_0031_0000];
+        let found = sorted(&memory, MAPS, modules, &ours);
+        assert!(found.data.is_empty());
+        let others = [
+            0x0040_5000..0x0040_6000,
+            0x7f00_0001_0000..0x7f00_0002_0000,
+            0x7f00_0011_0000..0x7f00_0012_0000,
+        ];
+        assert_eq!(found.anonymous, others);
     }
 
     #[test]
