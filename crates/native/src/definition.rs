@@ -24,6 +24,11 @@ impl Definition {
         Self { name, address: AtomicPtr::new(null_mut()) }
     }
 
+    /// Its address, if it was looked for and is there; else that of no function.
+    pub(crate) fn address(&self) -> *mut c_void {
+        self.address.load(Relaxed)
+    }
+
     /// Its address, or that of `otherwise` where there is none.
     #[inline]
     pub(crate) fn address_or(&self, otherwise: *mut c_void) -> *mut c_void {

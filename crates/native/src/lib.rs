@@ -1,7 +1,7 @@
 //! The shared library that the dynamic loader puts into programs of other languages than OCaml.
 //!
 //! It has what only such a library can have: entry points ([`entry`]), functions before those of the program's
-//! allocator ([`allocate`], [`resize`], [`operators`]), which is found by [`next`], before libc's that map memory ([`mappings`]), before those that unload code ([`unload`]), and functions before libc's that start or become
+//! allocator ([`allocate`], [`resize`], [`operators`]), which is found by [`next`] before libc's that map memory ([`mappings`]), before those that unload code ([`unload`]), and functions before libc's that start or become
 //! a program ([`exec`]) or end it ([`leave`]); these two are those of `crates/preload`. All else is in
 //! `memtrail_agent::native`, which is checked as a library.
 #![expect(unsafe_code, reason = "lives in another program's process")]
@@ -14,6 +14,7 @@ mod entry;
 mod exec;
 #[path = "../../preload/src/leave.rs"]
 mod leave;
+mod library_operators;
 mod mappings;
 mod next;
 mod operator_definitions;

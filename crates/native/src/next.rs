@@ -115,32 +115,60 @@ functions! {
     __deregister_frame_info_bases(table: *const c_void) -> *mut c_void, null_mut();
 }
 
+/// The addresses of the allocator's `malloc` and `free`, once they are found.
+pub(crate) fn malloc_and_free() -> [*mut c_void; 2] {
+    [NEXT.malloc.0.load(Relaxed), NEXT.free.0.load(Relaxed)]
+}
+
 /// Whether the program calls an allocator that is not behind this library's functions.
 pub(crate) fn is_bypassed() -> bool {
+    !is_called(c"malloc")
+}
+
+/// Whether this library's function of a name is the one that the program calls.
+pub(crate) fn is_called(name: &CStr) -> bool {
     // SAFETY: a C string; finds the function that the program calls, which may be its own.
-    let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
-    let (called_in, is_imported) = place_of(called);
-    let (here, _) = place_of(is_bypassed as fn() -> bool as *const c_void);
-    called_in != here && !is_imported
+    let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+    let called = place_of(called);
+    let here = place_of(is_bypassed as fn() -> bool as *const c_void);
+    called.start == here.start || called.is_imported
+}
+
+/// The path of the library or executable of an address, or nothing.
+pub(crate) fn file_of(address: *const c_void) -> &'static CStr {
+    place_of(address).file
 }
 
 /// Whether a function is of the library that has the allocator.
 pub(crate) fn is_of_allocator(function: *const c_void) -> bool {
-    place_of(function).0 == place_of(NEXT.malloc.0.load(Relaxed)).0
+    place_of(function).start == place_of(NEXT.malloc.0.load(Relaxed)).start
 }
 
-/// Where the library or executable of an address is in memory, and whether the symbol there is one that it imports: an
-/// executable with a fixed address has jumps to functions of libraries, which stand for these.
-fn place_of(address: *const c_void) -> (usize, bool) {
+/// Where an address is.
+struct Place {
+    /// Where its library or executable begins in memory.
+    start: usize,
+    file: &'static CStr,
+    /// Whether the symbol there is one that this imports: an executable with a fixed address has jumps to functions of
+    /// libraries, which stand for these.
+    is_imported: bool,
+}
+
+fn place_of(address: *const c_void) -> Place {
     let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
     let mut symbol: *mut c_void = null_mut();
     // SAFETY: zeros are a value, which the call replaces if it finds something; so with the symbol, which is of the
-    // 64-bit ELF file's table.
+    // 64-bit ELF file's table. The name is the dynamic linker's; what this library asks for is never unloaded.
     unsafe {
         libc::dladdr1(address, found.as_mut_ptr(), &raw mut symbol, RTLD_DL_SYMENT);
         let symbol = symbol.cast::<libc::Elf64_Sym>().as_ref();
-        let is_imported = symbol.is_some_and(|symbol| symbol.st_shndx == SHN_UNDEF);
-        (found.assume_init().dli_fbase.addr(), is_imported)
+        let found = found.assume_init();
+        let name = found.dli_fname;
+        Place {
+            start: found.dli_fbase.addr(),
+            file: if name.is_null() { c"" } else { CStr::from_ptr(name) },
+            is_imported: symbol.is_some_and(|symbol| symbol.st_shndx == SHN_UNDEF),
+        }
     }
 }
 

@@ -62,7 +62,7 @@ operators!(definitions);
 
 pub(crate) use operators;
 
-/// Finds the operators `new`.
+/// Finds them.
 pub(crate) fn find() {
-    NEW.iter().for_each(Definition::find);
+    NEW.iter().chain(&DELETE).for_each(Definition::find);
 }

@@ -17,11 +17,11 @@ use memtrail_agent::native::{
 
 use crate::definition::Definition;
 use crate::operator_definitions::{DELETE, NEW, operators};
-use crate::{allocate, next, resize};
+use crate::{allocate, library_operators, next, resize};
 
 /// An operator `new`: a size, then an alignment and `std::nothrow` if it takes them. All are passed in registers, and what
 /// is not taken is passed on as it is.
-type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> *mut c_void;
+pub(crate) type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> *mut c_void;
 /// An operator `delete`: a block, then its size, alignment and `std::nothrow` if it takes them.
 type Delete = unsafe extern "C-unwind" fn(*mut c_void, usize, usize);
 
@@ -54,7 +54,7 @@ fn next_delete<const N: usize>() -> Delete {
 }
 
 fn next_delete_of(definition: &Definition) -> Delete {
-    let address = definition.address_or(absent_delete as *mut c_void);
+    let address = definition.address_or(delete_by_free as *mut c_void);
     // SAFETY: the address of an operator `delete`.
     unsafe { transmute::<*mut c_void, Delete>(address) }
 }
@@ -192,7 +192,7 @@ fn of_library(name: &CStr) -> *mut c_void {
     found.into_iter().find(|found| !found.is_null()).unwrap_or(null_mut())
 }
 
-unsafe extern "C-unwind" fn absent_delete(block: *mut c_void, _: usize, _: usize) {
+unsafe extern "C-unwind" fn delete_by_free(block: *mut c_void, _: usize, _: usize) {
     // SAFETY: as the caller promises.
     unsafe { resize::free(block) };
 }
@@ -234,6 +234,9 @@ pub(crate) fn prepare() {
     prepare_new::<5>();
     prepare_new::<6>();
     prepare_new::<7>();
+    if !IS_ANY_OF_ALLOCATOR.load(Relaxed) {
+        library_operators::prepare();
+    }
     IS_PREPARED.store(true, Relaxed);
 }
 
@@ -283,6 +286,9 @@ macro_rules! functions {
             ) -> *mut c_void {
                 // SAFETY: such an operator; and as the caller promises.
                 unsafe {
+                    if let Some(malloc) = library_operators::malloc($new_number) {
+                        return library_operators::new::<$new_number>(malloc, size);
+                    }
                     let to = TO.new[$new_number].load(Relaxed);
                     transmute::<*mut c_void, New>(to)(size, second, third)
                 }
@@ -299,6 +305,9 @@ macro_rules! functions {
             ) {
                 // SAFETY: such an operator; and as the caller promises.
                 unsafe {
+                    if let Some(free) = library_operators::free($delete_number) {
+                        return library_operators::delete(free, block);
+                    }
                     let to = TO.delete[$delete_number].load(Relaxed);
                     transmute::<*mut c_void, Delete>(to)(block, second, third);
                 }

@@ -13,20 +13,23 @@ use crate::next;
 /// As libc's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn free(block: *mut c_void) {
-    #[cold]
-    #[inline(never)]
-    unsafe extern "C" fn tracked(block: *mut c_void) {
-        freed(Address(block.addr()));
-        // SAFETY: as the caller promises.
-        unsafe { next::free(block) };
-    }
     // SAFETY: as the caller promises.
     unsafe {
         if may_be_tracked(Address(block.addr())) {
-            return tracked(block);
+            return free_tracked(block);
         }
         next::free(block);
     }
+}
+
+/// # Safety
+/// As `free`, of a block that may be tracked.
+#[cold]
+#[inline(never)]
+pub(crate) unsafe extern "C" fn free_tracked(block: *mut c_void) {
+    freed(Address(block.addr()));
+    // SAFETY: as the caller promises.
+    unsafe { next::free(block) };
 }
 
 /// C23's, which newer versions of libc have.

@@ -14,6 +14,8 @@ mod entry;
 mod exec;
 #[path = "../../preload/src/leave.rs"]
 mod leave;
+#[path = "../../native/src/library_operators.rs"]
+mod library_operators;
 #[path = "../../native/src/next.rs"]
 mod next;
 #[path = "../../native/src/operator_definitions.rs"]

@@ -100,3 +100,36 @@ fn operators_of_a_library_that_is_loaded_later() {
         assert_eq!(bytes(&contents, function), expected(function), "{function}");
     }
 }
+
+const REPLACED: [&str; 7] =
+    ["NONE", "NEW", "NEW_ARRAY", "DELETE", "DELETE_ARRAY", "DELETE_SIZED", "NEW_NOTHROW"];
+
+/// What a program allocates that replaces operators, in blocks and bytes.
+fn allocated_by(program: &Program) -> (usize, u64) {
+    let recorded = exact(program, &[]).same();
+    let contents = contents::read(&recorded.recording);
+    let blocks = || contents.inside("use");
+    (blocks().count(), blocks().map(|block| block.samples * 8).sum())
+}
+
+/// libstdc++'s operators call each other, and so those that the program replaces. It prints how often its own are called.
+#[test]
+fn a_program_that_replaces_some_operators() {
+    let allocated = REPLACED.map(|replaced| {
+        let replaced = format!("-D{replaced}");
+        allocated_by(&compile("replaces.cc", &["-std=c++17", &replaced]))
+    });
+    assert_eq!(allocated[0].0, 12_011);
+    assert!(allocated.iter().all(|other| *other == allocated[0]), "{allocated:?}");
+}
+
+#[test]
+fn a_library_that_replaces_some_operators() {
+    let allocated = REPLACED.map(|replaced| {
+        let options = ["-std=c++17", "-DLIBRARY", "-shared", "-fPIC", &format!("-D{replaced}")];
+        let library = compile("replaces.cc", &options);
+        let path = library.path.to_str().unwrap();
+        allocated_by(&compile("replaces.cc", &["-std=c++17", "-DPROGRAM", path]))
+    });
+    assert!(allocated.iter().all(|other| *other == allocated[0]), "{allocated:?}");
+}
