@@ -19,8 +19,9 @@ pub use read::Error;
 
 /// How the file begins.
 const MAGIC: [u8; 8] = *b"mtrefs\0\0";
-/// The version of the format that is written. Version 1 had no positions of variables, version 2 no OCaml heap.
-const VERSION: u64 = 3;
+/// The version of the format that is written. Version 1 had no positions of variables, version 2 no OCaml heap, version 3 no
+/// system calls.
+const VERSION: u64 = 4;
 /// The oldest version that can be read.
 const OLDEST: u64 = 1;
 
@@ -93,6 +94,8 @@ pub enum Place {
     Stack(Thread),
     /// In a thread-local variable, or in what libc has of the thread.
     ThreadLocal(Thread),
+    /// An argument of the system call in which a thread waits.
+    SystemCall(Thread),
     /// In a block of OCaml's heap.
     Heap {
         /// The block.

@@ -183,9 +183,11 @@ const fn state_of(place: &Place) -> State {
     match place {
         Place::Heap { is_garbage: true, .. } => State::Garbage,
         Place::Elsewhere => State::Elsewhere,
-        Place::Data { .. } | Place::Stack(_) | Place::ThreadLocal(_) | Place::Heap { .. } => {
-            State::Reachable
-        }
+        Place::Data { .. }
+        | Place::Stack(_)
+        | Place::ThreadLocal(_)
+        | Place::SystemCall(_)
+        | Place::Heap { .. } => State::Reachable,
     }
 }
 

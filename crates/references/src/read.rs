@@ -92,6 +92,7 @@ fn place(cursor: &mut Cursor<'_>, modules: &[String]) -> Option<Place> {
         }
         kind::STACK => Place::Stack(thread(cursor)?),
         kind::THREAD_LOCAL => Place::ThreadLocal(thread(cursor)?),
+        kind::SYSTEM_CALL => Place::SystemCall(thread(cursor)?),
         kind::HEAP => Place::Heap {
             block: HeapBlock(cursor.number()?.try_into().ok()?),
             at: Bytes(cursor.number()?),

@@ -24,6 +24,8 @@ pub(crate) mod kind {
     pub(crate) const POSITIONED_DATA: u64 = 5;
     /// Since version 3.
     pub(crate) const HEAP: u64 = 6;
+    /// Since version 4.
+    pub(crate) const SYSTEM_CALL: u64 = 7;
 }
 
 impl References {
@@ -86,6 +88,10 @@ fn put_place(into: &mut Vec<u8>, place: &Place) {
         }
         Place::ThreadLocal(thread) => {
             put(into, kind::THREAD_LOCAL);
+            put(into, u64::from(thread.0));
+        }
+        Place::SystemCall(thread) => {
+            put(into, kind::SYSTEM_CALL);
             put(into, u64::from(thread.0));
         }
         Place::Heap { block, at, .. } => {

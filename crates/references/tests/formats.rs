@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use memtrail_references::{
-    Bytes, HeapBlock, Node, Place, Reachability, References, Root, State, Variable,
+    Bytes, HeapBlock, Node, Place, Reachability, References, Root, State, Thread, Variable,
 };
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -32,20 +32,31 @@ fn check(found: &References, position: Option<&str>) {
 fn version_1_had_no_positions() {
     let found = References::read(&fixture("version1.references")).unwrap();
     check(&found, None);
-    assert_ne!(found.to_bytes(), fixture("version1.references"), "it is written as version 3");
+    assert_ne!(found.to_bytes(), fixture("version1.references"), "it is written as version 4");
 }
 
 #[test]
 fn version_2_had_no_roots_in_the_heap_of_ocaml() {
     let found = References::read(&fixture("version2.references")).unwrap();
     check(&found, Some("server.c:14"));
-    assert_ne!(found.to_bytes(), fixture("version2.references"), "it is written as version 3");
+    assert_ne!(found.to_bytes(), fixture("version2.references"), "it is written as version 4");
 }
 
 #[test]
-fn version_3_is_read_and_written() {
+fn version_3_had_no_system_calls() {
     let mut found = References::read(&fixture("version3.references")).unwrap();
-    assert_eq!(found.to_bytes(), fixture("version3.references"));
+    assert_ne!(found.to_bytes(), fixture("version3.references"), "it is written as version 4");
+    let place = Place::Heap { block: HeapBlock(755), at: Bytes(8), is_garbage: false };
+    assert_eq!(found.roots.pop(), Some(Root { place, to: Node(1) }));
+    check(&found, Some("server.c:14"));
+}
+
+#[test]
+fn version_4_is_read_and_written() {
+    let mut found = References::read(&fixture("version4.references")).unwrap();
+    assert_eq!(found.to_bytes(), fixture("version4.references"));
+    let place = Place::SystemCall(Thread(4711));
+    assert_eq!(found.roots.pop(), Some(Root { place, to: Node(2) }));
     let place = Place::Heap { block: HeapBlock(755), at: Bytes(8), is_garbage: false };
     assert_eq!(found.roots.pop(), Some(Root { place, to: Node(1) }));
     check(&found, Some("server.c:14"));

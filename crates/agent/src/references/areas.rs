@@ -5,6 +5,7 @@ use std::ops::Range;
 use memtrail_ocaml::Memory;
 use memtrail_recording::mappings::Mapping;
 
+use super::system_calls::{Waiting, waiting};
 use crate::os::objects::find_in_objects;
 use crate::os::{own_memory, private_stack};
 
@@ -13,16 +14,28 @@ pub(crate) type Area = Range<u64>;
 
 /// The data of the executable or of a library.
 #[derive(Clone)]
-pub(crate) struct ModuleData {
+struct ModuleData {
     /// What is added to addresses in its file.
-    pub(crate) bias: u64,
+    bias: u64,
     segments: Vec<Area>,
     /// Whether it is this library.
     is_ours: bool,
 }
 
-/// The data of all loaded objects. The dynamic linker gives them: to be called in the process itself.
-pub(crate) fn data_of_modules() -> Vec<ModuleData> {
+/// What a copy cannot tell of the process that it is a copy of.
+#[derive(Clone)]
+pub(crate) struct Original {
+    modules: Vec<ModuleData>,
+    waiting: Vec<Waiting>,
+}
+
+/// To be called in the process itself, right before it is copied.
+pub(crate) fn original() -> Original {
+    Original { modules: data_of_modules(), waiting: waiting() }
+}
+
+/// The data of all loaded objects. The dynamic linker gives them.
+fn data_of_modules() -> Vec<ModuleData> {
     let ours = data_of_modules as fn() -> _ as usize as u64;
     let mut all = Vec::new();
     let _ = find_in_objects(|object| {
@@ -55,12 +68,15 @@ pub(crate) struct Areas {
     pub(crate) anonymous: Vec<Area>,
     /// Memory of files that is no module's data.
     pub(crate) files: Vec<Area>,
+    /// Threads that wait in a system call.
+    pub(super) waiting: Vec<Waiting>,
 }
 
 /// Reads the mappings of this copy.
-pub(crate) fn areas(memory: &impl Memory, modules: Vec<ModuleData>) -> Areas {
+pub(crate) fn areas(memory: &impl Memory, original: Original) -> Areas {
     let text = std::fs::read("/proc/self/maps").unwrap_or_default();
-    sorted(memory, &text, modules, &united(own_memory::all().collect()))
+    let ours = united(own_memory::all().collect());
+    Areas { waiting: original.waiting, ..sorted(memory, &text, original.modules, &ours) }
 }
 
 fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, ours: &[Area]) -> Areas {

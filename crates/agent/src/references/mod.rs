@@ -9,11 +9,12 @@ mod chunks;
 mod pages;
 mod save;
 mod scan;
+mod system_calls;
 mod targets;
 mod thread_ids;
 mod threads;
 
-pub(crate) use areas::{Area, Areas, ModuleData, areas, data_of_modules};
+pub(crate) use areas::{Area, Areas, Original, areas, original};
 pub(crate) use save::save;
 pub(crate) use scan::{Copy, Scan};
 pub(crate) use targets::Sampled;

@@ -8,6 +8,7 @@ use memtrail_references::{
 use super::areas::{Area, Areas, united, without};
 use super::chunks::Chunks;
 use super::pages::Pages;
+use super::system_calls::Waiting;
 use super::targets::{Sampled, Targets};
 use super::thread_ids::ids;
 use super::threads::{Thread, threads};
@@ -104,6 +105,10 @@ impl<M: Memory> Scan<M> {
         let memory = &memory;
         let mut roots: Vec<(u32, Place)> = Vec::new();
         add_heap_pointers(from_heap, &mut roots);
+        for Waiting { thread, arguments } in &areas.waiting {
+            let found = arguments.iter().filter_map(|&word| targets.find(word));
+            roots.extend(found.map(|to| (to, Place::SystemCall(ThreadId(*thread)))));
+        }
         let mut root = |pages: &mut Pages, area: &Area, place: &dyn Fn(u64) -> Place| {
             each_reference(memory, &targets, pages, area, |at, to| roots.push((to, place(at))));
         };
@@ -188,7 +193,8 @@ fn key(place: &Place) -> ((u8, u32), u64) {
         Place::Data { module, address, .. } => ((1, module.0), *address),
         Place::Stack(thread) => ((2, thread.0), 0),
         Place::ThreadLocal(thread) => ((3, thread.0), 0),
-        Place::Elsewhere => ((4, 0), 0),
+        Place::SystemCall(thread) => ((4, thread.0), 0),
+        Place::Elsewhere => ((5, 0), 0),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::os::errno::keeping_errno;
 use crate::os::frozen_copy::fork_snapshot;
 use crate::recording::installed::place;
 use crate::recording::notes::note_snapshot;
-use crate::references::data_of_modules;
+use crate::references::original;
 
 /// Takes a snapshot now. Nothing of the program may run until this returns.
 pub(super) fn take(safepoint: &Safepoint<'_>) {
@@ -36,15 +36,14 @@ pub(super) fn take(safepoint: &Safepoint<'_>) {
             return fail("too many are being written".into());
         }
         let Some(page) = Page::map() else { return fail("no memory".into()) };
-        // The dynamic linker may be asked here, and not in the copy.
-        let modules = sampled::are_recorded(setting.target).then(data_of_modules);
-        let mut job = WriteJob { setting, place, page, number, safepoint, taken, modules };
-        let copied = match &job.modules {
+        let original = sampled::are_recorded(setting.target).then(original);
+        let mut job = WriteJob { setting, place, page, number, safepoint, taken, original };
+        let copied = match &job.original {
             Some(_) => sampled::holding(setting.target, || fork_snapshot(|| write(&job))).ok(),
             None => None,
         };
         let copied = copied.unwrap_or_else(|| {
-            job.modules = None;
+            job.original = None;
             fork_snapshot(|| write(&job))
         });
         match copied {

@@ -214,6 +214,9 @@ impl<'r> Steps<'r> {
             }
             Place::Stack(thread) => format!("stack of thread {}", thread.0),
             Place::ThreadLocal(thread) => format!("thread-local data of thread {}", thread.0),
+            Place::SystemCall(thread) => {
+                format!("system call in which thread {} waits", thread.0)
+            }
             Place::Elsewhere => "memory of unknown use".to_owned(),
         };
         vec![step]

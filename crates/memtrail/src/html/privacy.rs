@@ -105,7 +105,10 @@ impl Privacy {
                 if let Place::Data { variable: Some(variable), .. } = &mut root.place {
                     variable.position = variable.position.as_deref().map(file_name_of);
                 }
-                if let Place::Stack(thread) | Place::ThreadLocal(thread) = &mut root.place {
+                if let Place::Stack(thread)
+                | Place::ThreadLocal(thread)
+                | Place::SystemCall(thread) = &mut root.place
+                {
                     *thread = Thread(0);
                 }
             }

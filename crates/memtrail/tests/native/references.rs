@@ -94,6 +94,18 @@ fn what_refers_to_blocks_has_a_name() {
     assert_eq!(of_list[0], ["variable list (references.c:17)", step]);
 }
 
+/// It was reported as leaked.
+#[test]
+fn a_block_to_which_a_system_call_alone_refers() {
+    let program = compile("waits.c", &["-pthread"]);
+    let recorded = Case::command(&program.path, &[]).options(&SNAPSHOT).same();
+    assert_eq!(recorded.seen.stdout(), "1\n", "the thread waits");
+    let found = unreachable(&recorded.recording);
+    assert!(!found.contains_key("by_waiting") && found["by_lost"] == (1, 1), "{found:?}");
+    let through = paths("by_waiting", &recorded.recording)[0].join(" / ");
+    assert!(through.starts_with("system call in which thread "), "{through}");
+}
+
 /// Of a thousand blocks of a list few are sampled: those are reached through blocks that are not.
 #[test]
 fn blocks_that_are_not_sampled_lead_on() {

@@ -15,9 +15,7 @@ use crate::native::current::Recording;
 use crate::native::tracker::BlockWriter;
 use crate::os::clock::{monotonic, pause};
 use crate::os::frozen_copy::{End, ended, fork_snapshot};
-use crate::references::{
-    self, Area, Copy, ModuleData, Sampled, Scan, areas, data_of_modules, save,
-};
+use crate::references::{self, Area, Copy, Original, Sampled, Scan, areas, original, save};
 
 /// How long a copy may take, in nanoseconds.
 const PATIENCE: u64 = 120_000_000_000;
@@ -61,7 +59,7 @@ struct Job {
     folder: PathBuf,
     number: u64,
     taken_unix_us: u64,
-    modules: Vec<ModuleData>,
+    original: Original,
     epoch: u32,
     pid: u32,
     /// The calling thread, and where its stack is in use.
@@ -85,7 +83,7 @@ pub(in crate::native) fn take(
         folder,
         number,
         taken_unix_us: now.0,
-        modules: data_of_modules(),
+        original: original(),
         epoch: recording.epoch,
         pid: recording.pid,
         caller: top.map(|top| (thread, top.address())),
@@ -162,9 +160,8 @@ fn in_copy(job: &Job, page: &Page) -> i32 {
 fn write(job: &Job, page: &Page) -> io::Result<()> {
     // SAFETY: what is read is in mappings of this copy that can be read.
     let memory = unsafe { ThisProcess::new() };
-    let modules = job.modules.iter().map(ModuleData::clone).collect();
     // Before anything else has memory.
-    let areas = areas(&memory, modules);
+    let areas = areas(&memory, job.original.clone());
     let mut sampled = Vec::with_capacity(AT_ONCE);
     // SAFETY: this is the copy, made while the table was held.
     let tables = unsafe {

@@ -15,7 +15,7 @@ use super::symbols::Symbols;
 use super::view::ForkedView;
 use crate::os::clock::monotonic;
 use crate::recording::installed::Place;
-use crate::references::{ModuleData, areas};
+use crate::references::{Original, areas};
 use crate::snapshot::safepoint::Safepoint;
 use crate::snapshot::setting::Setting;
 use crate::snapshot::writers::Page;
@@ -29,8 +29,8 @@ pub(in crate::snapshot) struct WriteJob<'a> {
     pub(in crate::snapshot) safepoint: &'a Safepoint<'a>,
     /// Microseconds since the Unix epoch.
     pub(in crate::snapshot) taken: u64,
-    /// The program's and its libraries' variables, if references to blocks from `malloc` are looked for, too.
-    pub(in crate::snapshot) modules: Option<Vec<ModuleData>>,
+    /// What it tells of itself, if references to blocks from `malloc` are looked for, too.
+    pub(in crate::snapshot) original: Option<Original>,
 }
 
 /// Writes the snapshot and gives the copy's exit code.
@@ -55,7 +55,7 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     let target = job.setting.target;
     let memory = target.memory;
     // Before much else has memory in this copy.
-    let areas = job.modules.as_ref().map(|modules| areas(&memory, modules.clone()));
+    let areas = job.original.as_ref().map(|original| areas(&memory, original.clone()));
     let domains = job.safepoint.domains;
     let symbols = Symbols::of_this_process(&memory);
     let view = ForkedView { target, memory, domains, symbols, epoch: job.place.epoch };
@@ -65,7 +65,7 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     definitions::add(&view, &mut list);
     let regions = family.regions(&view);
     let scan = areas.map(|areas| {
-        // SAFETY: there are modules in the job only if the copy was made while the blocks were held.
+        // SAFETY: there is an original in the job only if the copy was made while the blocks were held.
         unsafe { native_references::begin(job.place.pid, &view, areas, &regions) }
     });
     let none = view.symbol_value(names::EPHE_NONE);
