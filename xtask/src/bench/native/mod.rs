@@ -1,5 +1,6 @@
 //! What recording native programs costs, beside gperftools and heaptrack, and what is written.
 
+mod share;
 mod subjects;
 
 use std::fs;
@@ -21,18 +22,36 @@ struct Measured {
     ratios: Vec<f64>,
     /// Bytes of its files, of the last round.
     bytes: Option<u64>,
+    /// The share of CPU time in the agent, of a round that is not timed.
+    in_agent: Option<f64>,
 }
 
 /// Measure, and print a table, or JSON.
 pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
-    let (subjects, missing) = subjects::all()?;
-    let mut table = Table::new(&["program", "run", "CPU", "against", "ratio", "quartiles", "file"]);
+    let (subjects, mut missing) = subjects::all()?;
+    let has_perf = share::is_possible();
+    if !has_perf {
+        missing.push("shares of the agent: perf cannot sample".to_owned());
+    }
+    let mut table = Table::new(&[
+        "program",
+        "run",
+        "CPU",
+        "against",
+        "ratio",
+        "quartiles",
+        "in the agent",
+        "file",
+    ]);
     let (mut rows, mut totals) = (Vec::new(), Vec::new());
     for (number, subject) in subjects.iter().enumerate() {
         if options.only.as_ref().is_some_and(|only| !subject.name.contains(only.as_str())) {
             continue;
         }
-        let measured = rounds(memtrail, subject, options.rounds)?;
+        let mut measured = rounds(memtrail, subject, options.rounds)?;
+        if has_perf {
+            add_shares(memtrail, subject, &mut measured)?;
+        }
         for (variant, measured) in subject.variants.iter().zip(&measured) {
             let against = subject.variants[variant.against].name;
             let (Some(cpu), Some(ratio)) =
@@ -47,11 +66,12 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
                 against.into(),
                 format!("{:.3}", ratio.median),
                 format!("{:.3} to {:.3}", ratio.low, ratio.high),
+                measured.in_agent.map_or(String::new(), |share| format!("{:.2} %", share * 100.0)),
                 size(measured.bytes),
             ]);
             rows.push(json!({
                 "program": subject.name, "run": variant.name, "seconds": cpu.median, "against": against,
-                "ratio": ratio.median, "low": ratio.low, "high": ratio.high, "bytes": measured.bytes,
+                "ratio": ratio.median, "low": ratio.low, "high": ratio.high, "in_agent": measured.in_agent, "bytes": measured.bytes,
             }));
         }
         if number == 0 && has_tcmalloc() {
@@ -95,7 +115,7 @@ fn size(bytes: Option<u64>) -> String {
 
 /// Runs all variants one after the other, so many times.
 fn rounds(memtrail: &Path, subject: &Subject, count: usize) -> Outcome<Vec<Measured>> {
-    let none = || Measured { seconds: Vec::new(), ratios: Vec::new(), bytes: None };
+    let none = || Measured { seconds: Vec::new(), ratios: Vec::new(), bytes: None, in_agent: None };
     let mut measured: Vec<Measured> = subject.variants.iter().map(|_| none()).collect();
     let recording = scratch()?.join("native.recording");
     for _ in 0..count {
@@ -115,6 +135,20 @@ fn rounds(memtrail: &Path, subject: &Subject, count: usize) -> Outcome<Vec<Measu
     }
     remove(&recording);
     Ok(measured)
+}
+
+/// Runs what memtrail records once more.
+fn add_shares(memtrail: &Path, subject: &Subject, measured: &mut [Measured]) -> Outcome {
+    let recording = scratch()?.join("native.recording");
+    for (variant, measured) in subject.variants.iter().zip(measured) {
+        if let Recorder::Memtrail(_) = variant.recorder {
+            remove(&recording);
+            let command = subjects::command(subject, variant, memtrail, &recording);
+            measured.in_agent = Some(share::in_agent(&command)?);
+        }
+    }
+    remove(&recording);
+    Ok(())
 }
 
 /// What heaptrack writes has a suffix.
