@@ -3,7 +3,7 @@
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
-use std::ffi::c_void;
+use std::ffi::{c_long, c_void};
 use std::ptr::{null_mut, with_exposed_provenance_mut};
 
 use dlmalloc::{Allocator, Dlmalloc};
@@ -16,18 +16,27 @@ const PAGE: usize = 4096;
 struct Mappings;
 
 /// The result of a system call that gives an address.
-fn address(result: libc::c_long) -> *mut u8 {
+fn address(result: c_long) -> *mut u8 {
     if result == -1 { null_mut() } else { with_exposed_provenance_mut(result as usize) }
 }
 
 // SAFETY: memory is the kernel's, fresh and of the size that is said.
 unsafe impl Allocator for Mappings {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-        let access = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        let access = c_long::from(libc::PROT_READ | libc::PROT_WRITE);
+        let flags = c_long::from(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let (no_file, offset): (c_long, c_long) = (-1, 0);
         // SAFETY: a fresh mapping touches no memory that is in use.
         let at = address(unsafe {
-            libc::syscall(libc::SYS_mmap, null_mut::<c_void>(), size, access, flags, -1, 0)
+            libc::syscall(
+                libc::SYS_mmap,
+                null_mut::<c_void>(),
+                size,
+                access,
+                flags,
+                no_file,
+                offset,
+            )
         });
         if at.is_null() {
             return (at, 0, 0);
@@ -37,7 +46,7 @@ unsafe impl Allocator for Mappings {
     }
 
     fn remap(&self, block: *mut u8, old: usize, new: usize, can_move: bool) -> *mut u8 {
-        let flags = if can_move { libc::MREMAP_MAYMOVE } else { 0 };
+        let flags = c_long::from(if can_move { libc::MREMAP_MAYMOVE } else { 0 });
         own_memory::remove(block, old);
         // SAFETY: a mapping of this allocator's, whose memory it moves with it.
         let moved = address(unsafe { libc::syscall(libc::SYS_mremap, block, old, new, flags) });

@@ -9,7 +9,7 @@
 //! a signal handler of the program that interrupted us. A handler on a stack of its own, whose sp says
 //! nothing of how far ours is used, gets a mapping for that one call.
 
-use std::ffi::c_void;
+use std::ffi::{c_long, c_void};
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
 use std::ops::Range;
 use std::ptr;
@@ -43,10 +43,12 @@ const MARK: u64 = 0x6d65_6d74_7261_696c;
 
 /// Maps memory, not by the function: ours may come before it.
 unsafe fn map(bytes: usize, access: i32, flags: i32) -> *mut c_void {
+    // Words, as the kernel takes them.
+    let (access, flags) = (c_long::from(access), c_long::from(flags));
+    let (no_file, offset): (c_long, c_long) = (-1, 0);
+    let none = ptr::null_mut::<c_void>();
     // SAFETY: a fresh mapping touches no memory that is in use.
-    let at = unsafe {
-        libc::syscall(libc::SYS_mmap, ptr::null_mut::<c_void>(), bytes, access, flags, -1, 0)
-    };
+    let at = unsafe { libc::syscall(libc::SYS_mmap, none, bytes, access, flags, no_file, offset) };
     ptr::with_exposed_provenance_mut(at as usize)
 }
 
