@@ -12,8 +12,7 @@ use memtrail_agent::native::{
     Address, Bytes, Registers, Source, allocated, counted, may_be_tracked, will_not_be_allocated,
 };
 
-use crate::operator_definitions::{DELETE, NEW};
-use crate::operators::New;
+use crate::operator_definitions::{DELETE, NEW, New};
 use crate::{next, resize};
 
 /// The allocator's `malloc`.

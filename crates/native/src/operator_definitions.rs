@@ -1,8 +1,12 @@
 //! C++'s operators `new` and `delete`, and their definitions that come after this library's.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, c_void};
 
 use crate::definition::Definition;
+
+/// An operator `new`: a size, then an alignment and `std::nothrow` if it takes them. All are passed in registers, and what
+/// is not taken is passed on as it is.
+pub(crate) type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> *mut c_void;
 
 /// Calls a macro with all operators. Each has a name, its number and its symbol. Those that allocate have, in brackets,
 /// whether they take an alignment and whether they throw, and then the number of the operator that frees their blocks.

@@ -16,12 +16,9 @@ use memtrail_agent::native::{
 };
 
 use crate::definition::Definition;
-use crate::operator_definitions::{DELETE, NEW, operators};
+use crate::operator_definitions::{DELETE, NEW, New, operators};
 use crate::{allocate, library_operators, next, resize};
 
-/// An operator `new`: a size, then an alignment and `std::nothrow` if it takes them. All are passed in registers, and what
-/// is not taken is passed on as it is.
-pub(crate) type New = unsafe extern "C-unwind" fn(usize, usize, usize) -> *mut c_void;
 /// An operator `delete`: a block, then its size, alignment and `std::nothrow` if it takes them.
 type Delete = unsafe extern "C-unwind" fn(*mut c_void, usize, usize);
 

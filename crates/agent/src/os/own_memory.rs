@@ -8,10 +8,10 @@ use std::sync::atomic::{
 };
 
 /// Mappings that are known, at most. Of the usual allocator's each has 64 KiB or more.
-const PLACES: usize = 1 << 13;
+const MAX_MAPPINGS: usize = 1 << 13;
 
 /// A mapping: where it begins, [`FREE`] or [`TAKEN`], and its bytes.
-struct Place {
+struct OwnMapping {
     start: AtomicUsize,
     bytes: AtomicUsize,
 }
@@ -21,59 +21,61 @@ const FREE: usize = 0;
 /// One that is being noted.
 const TAKEN: usize = 1;
 
-struct Places {
-    places: [Place; PLACES],
-    /// Places from this one on were never used.
+struct OwnMappings {
+    mappings: [OwnMapping; MAX_MAPPINGS],
+    /// Those from this one on were never used.
     used: AtomicUsize,
 }
 
-static OURS: Places = Places::new();
+static OWN_MAPPINGS: OwnMappings = OwnMappings::new();
 
-impl Places {
+impl OwnMappings {
     #[expect(clippy::large_stack_arrays, reason = "evaluated at compile time, for a static")]
     const fn new() -> Self {
         Self {
-            places: [const { Place { start: AtomicUsize::new(FREE), bytes: AtomicUsize::new(0) } };
-                PLACES],
+            mappings: [const { OwnMapping { start: AtomicUsize::new(FREE), bytes: AtomicUsize::new(0) } };
+                MAX_MAPPINGS],
             used: AtomicUsize::new(0),
         }
     }
 
     fn add(&self, start: usize, bytes: usize) {
-        let is_taken =
-            |place: &Place| place.start.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok();
-        // Where there is no place any more, the memory counts as the program's.
-        let Some(number) = self.places.iter().position(is_taken) else { return };
+        let is_taken = |mapping: &OwnMapping| {
+            mapping.start.load(Relaxed) == FREE
+                && mapping.start.compare_exchange(FREE, TAKEN, Acquire, Relaxed).is_ok()
+        };
+        // Where there is no room any more, the memory counts as the program's.
+        let Some(number) = self.mappings.iter().position(is_taken) else { return };
         self.used.fetch_max(number + 1, Relaxed);
-        let place = &self.places[number];
-        place.bytes.store(bytes, Relaxed);
-        place.start.store(start, Release);
+        let mapping = &self.mappings[number];
+        mapping.bytes.store(bytes, Relaxed);
+        mapping.start.store(start, Release);
     }
 
     /// Mappings that follow each other may be unmapped at once, or in part.
     fn remove(&self, gone: &Range<usize>) {
-        for place in self.places.iter().take(self.used.load(Relaxed)) {
-            let start = place.start.load(Relaxed);
-            let end = start.saturating_add(place.bytes.load(Relaxed));
+        for mapping in self.mappings.iter().take(self.used.load(Relaxed)) {
+            let start = mapping.start.load(Relaxed);
+            let end = start.saturating_add(mapping.bytes.load(Relaxed));
             if start <= TAKEN || start >= gone.end || end <= gone.start {
                 continue;
             }
             if start < gone.start {
                 // What may be left behind counts as the program's.
-                place.bytes.store(gone.start - start, Relaxed);
+                mapping.bytes.store(gone.start - start, Relaxed);
             } else if end <= gone.end {
-                place.start.store(FREE, Release);
+                mapping.start.store(FREE, Release);
             } else {
-                place.bytes.store(end - gone.end, Relaxed);
-                place.start.store(gone.end, Release);
+                mapping.bytes.store(end - gone.end, Relaxed);
+                mapping.start.store(gone.end, Release);
             }
         }
     }
 
     fn all(&self) -> impl Iterator<Item = Range<u64>> {
-        self.places.iter().take(self.used.load(Relaxed)).filter_map(|place| {
-            let start = place.start.load(Acquire);
-            let end = start.saturating_add(place.bytes.load(Relaxed));
+        self.mappings.iter().take(self.used.load(Relaxed)).filter_map(|mapping| {
+            let start = mapping.start.load(Acquire);
+            let end = start.saturating_add(mapping.bytes.load(Relaxed));
             (start > TAKEN).then_some(start as u64..end as u64)
         })
     }
@@ -81,17 +83,17 @@ impl Places {
 
 /// Memory was mapped.
 pub(crate) fn add(start: *mut u8, bytes: usize) {
-    OURS.add(start.addr(), bytes);
+    OWN_MAPPINGS.add(start.addr(), bytes);
 }
 
 /// Memory will be unmapped.
 pub(crate) fn remove(start: *mut u8, bytes: usize) {
-    OURS.remove(&(start.addr()..start.addr().saturating_add(bytes)));
+    OWN_MAPPINGS.remove(&(start.addr()..start.addr().saturating_add(bytes)));
 }
 
 /// All of it, in no order.
 pub(crate) fn all() -> impl Iterator<Item = Range<u64>> {
-    OURS.all()
+    OWN_MAPPINGS.all()
 }
 
 #[cfg(test)]
@@ -101,23 +103,23 @@ mod tests {
 
     #[test]
     fn what_is_mapped_is_known_until_it_is_unmapped() {
-        let places = Box::new(Places::new());
-        let known = || places.all().collect::<Vec<_>>();
-        places.add(0x1000, 0x1000);
-        places.add(0x5000, 0x3000);
+        let mappings = Box::new(OwnMappings::new());
+        let known = || mappings.all().collect::<Vec<_>>();
+        mappings.add(0x1000, 0x1000);
+        mappings.add(0x5000, 0x3000);
         assert_eq!(known(), [0x1000..0x2000, 0x5000..0x8000]);
-        places.remove(&(0x6000..0x8000));
-        places.remove(&(0x1000..0x2000));
+        mappings.remove(&(0x6000..0x8000));
+        mappings.remove(&(0x1000..0x2000));
         assert_eq!(known(), [0x5000..0x6000]);
-        places.add(0x9000, 0x1000);
-        places.add(0x6000, 0x2000);
+        mappings.add(0x9000, 0x1000);
+        mappings.add(0x6000, 0x2000);
         assert_eq!(known(), [0x9000..0xa000, 0x5000..0x6000, 0x6000..0x8000]);
         // Two that follow each other, but for the end of the second.
-        places.remove(&(0x5000..0x7000));
+        mappings.remove(&(0x5000..0x7000));
         assert_eq!(known(), [0x9000..0xa000, 0x7000..0x8000]);
-        for number in 2..2 * PLACES {
-            places.add(number << 16, 1);
+        for number in 2..2 * MAX_MAPPINGS {
+            mappings.add(number << 16, 1);
         }
-        assert_eq!(known().len(), PLACES);
+        assert_eq!(known().len(), MAX_MAPPINGS);
     }
 }
