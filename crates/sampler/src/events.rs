@@ -264,10 +264,21 @@ fn report(tracked: Tracked) {
 
 /// Whether the block is tracked: one for which there is no room is not.
 fn track(address: Address, tracked: Tracked) -> bool {
-    let Err(refused) = TABLE.insert(address, tracked) else { return true };
-    let _suspended = Suspension::begin();
-    drop(refused);
-    false
+    match TABLE.insert(address, tracked) {
+        Ok(None) => true,
+        Ok(Some(other)) => {
+            // Its memory was freed past the functions that tell of it.
+            probes::freed(address);
+            let _suspended = Suspension::begin();
+            pending::push(other);
+            true
+        }
+        Err(refused) => {
+            let _suspended = Suspension::begin();
+            drop(refused);
+            false
+        }
+    }
 }
 
 /// The callbacks of what callbacks freed.

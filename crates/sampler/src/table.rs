@@ -65,17 +65,24 @@ impl Table {
         self.filter.may_contain(Hash::of(address))
     }
 
-    /// Enters a block. Gives it back where there is no memory for it, or a signal handler has interrupted such a change.
-    pub(crate) fn insert(&self, address: Address, tracked: Tracked) -> Result<(), Tracked> {
+    /// Enters a block. Gives what was known of another one of that address: it was freed, and nothing told of it. The
+    /// error is the block, where there is no memory for it, or a signal handler has interrupted such a change.
+    pub(crate) fn insert(
+        &self,
+        address: Address,
+        tracked: Tracked,
+    ) -> Result<Option<Tracked>, Tracked> {
         let hash = Hash::of(address);
         let Some(mut shard) = self.shard(hash).lock() else { return Err(tracked) };
         if !shard.reserve() {
             return Err(tracked);
         }
-        shard.insert(hash, address.0, MaybeUninit::new(tracked));
-        // Under the shard's lock, as all changes of the filter's entries of this shard.
-        self.filter.add(hash);
-        Ok(())
+        let other = shard.insert(hash, address.0, MaybeUninit::new(tracked));
+        if other.is_none() {
+            // Under the shard's lock, as all changes of the filter's entries of this shard.
+            self.filter.add(hash);
+        }
+        Ok(other)
     }
 
     /// Takes a block out. Where a signal handler has interrupted a change of the table, its block may stay there.
@@ -188,16 +195,27 @@ impl Shard {
         true
     }
 
-    /// Enters a block, for which there is room, and which is not there.
-    fn insert(&mut self, hash: Hash, address: usize, tracked: MaybeUninit<Tracked>) {
+    /// Enters a block, for which there is room. Gives what was there of that address.
+    fn insert(
+        &mut self,
+        hash: Hash,
+        address: usize,
+        tracked: MaybeUninit<Tracked>,
+    ) -> Option<Tracked> {
         let slots = self.slots.slots_mut();
         let mask = slots.len() - 1;
         let mut at = hash.slot(mask);
         while slots[at].address != 0 {
+            if slots[at].address == address {
+                let other = std::mem::replace(&mut slots[at].tracked, tracked);
+                // SAFETY: the slot had an address, so its value was written, and it has been moved out once.
+                return Some(unsafe { other.assume_init() });
+            }
             at = (at + 1) & mask;
         }
         slots[at] = Slot { address, tracked };
         self.len += 1;
+        None
     }
 
     fn remove(&mut self, hash: Hash, address: usize) -> Option<Tracked> {
@@ -295,6 +313,20 @@ mod tests {
             assert_eq!(value(&table.remove(address).expect("it was entered")), address.0 as u64);
         }
         assert!(table.remove(null).is_none());
+    }
+
+    /// Each such block was a further entry, which all later ones of its address had to pass.
+    #[test]
+    fn a_block_whose_free_was_not_seen_is_replaced() {
+        let table = Table::new();
+        let tracked = |step: u64| Tracked { data: Value::new(step), generation: 0 };
+        let address = Address(4096);
+        for step in 0..10_000 {
+            let other = table.insert(address, tracked(step)).map_err(|_| "refused").unwrap();
+            assert_eq!(other.map(|other| value(&other)), step.checked_sub(1));
+        }
+        assert_eq!(value(&table.remove(address).unwrap()), 9_999);
+        assert!(table.remove(address).is_none() && !table.may_contain(address));
     }
 
     #[test]
