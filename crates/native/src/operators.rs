@@ -60,15 +60,6 @@ const fn bytes(size: usize) -> Bytes {
     Bytes(size as u64)
 }
 
-/// Bytes that were counted, and are not allocated if the operator throws or gives no block.
-struct NotAllocated(Bytes);
-
-impl Drop for NotAllocated {
-    fn drop(&mut self) {
-        will_not_be_allocated(self.0);
-    }
-}
-
 /// Where each operator goes on: in the end to the definition that comes next, or to a function that looks at it before.
 struct To {
     delete: [AtomicPtr<c_void>; 12],
@@ -132,11 +123,11 @@ unsafe extern "C-unwind" fn looked_at<const N: usize>(
     second: usize,
     third: usize,
 ) -> *mut c_void {
-    let not_allocated = NotAllocated(bytes(size));
+    // The operator may allocate an exception, or call a handler of the program's that allocates.
+    will_not_be_allocated(bytes(size));
     // SAFETY: as the caller promises.
     let block = unsafe { next_new::<N>()(size, second, third) };
-    if !block.is_null() {
-        std::mem::forget(not_allocated);
+    if !block.is_null() && counted(bytes(size)) {
         allocated(Address(block.addr()), bytes(size), Source::Allocated, &Registers::here());
     }
     block
