@@ -4,6 +4,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+use crate::os::cancellation::without_cancellation;
 use crate::os::private_stack;
 
 static BROKEN: AtomicBool = AtomicBool::new(false);
@@ -20,7 +21,8 @@ pub fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
     if BROKEN.load(Relaxed) {
         return otherwise;
     }
-    private_stack::run(|| catch_unwind(AssertUnwindSafe(work)).ok()).unwrap_or_else(|| {
+    let run = || private_stack::run(|| catch_unwind(AssertUnwindSafe(work)).ok());
+    without_cancellation(run).unwrap_or_else(|| {
         BROKEN.store(true, Relaxed);
         otherwise
     })

@@ -2,6 +2,7 @@
 //! memory, stacks and threads of our own, the clock. Knows nothing of OCaml.
 
 pub(crate) mod append_file;
+pub(crate) mod cancellation;
 pub(crate) mod clock;
 mod dlmalloc_heap;
 pub(crate) mod errno;
