@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::native::{end_of_process, load};
 
-use crate::{next, operators};
+use crate::{exec, mappings, next, operators};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -17,6 +17,8 @@ static DESTRUCTOR: extern "C" fn() = destructor;
 extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     next::find();
     operators::prepare();
+    mappings::find();
+    exec::find();
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments, next::is_bypassed()) };
 }

@@ -31,6 +31,14 @@ fn found(known: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     function
 }
 
+/// Finds libc's. In a copy of the process, or a forked child, another thread's lock on the dynamic linker may be held for
+/// ever.
+pub(crate) fn find() {
+    found(&MAP, c"mmap");
+    found(&UNMAP, c"munmap");
+    found(&REMAP, c"mremap");
+}
+
 fn next_map() -> Map {
     // SAFETY: libc has this function.
     unsafe { transmute::<*mut c_void, Map>(found(&MAP, c"mmap")) }

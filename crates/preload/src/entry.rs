@@ -4,6 +4,8 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::{end_of_process, load};
 
+use crate::exec;
+
 #[used]
 #[unsafe(link_section = ".init_array")]
 static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char) = constructor;
@@ -13,6 +15,7 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char) = constructor;
 static DESTRUCTOR: extern "C" fn() = destructor;
 
 extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
+    exec::find();
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments) };
 }

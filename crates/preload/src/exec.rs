@@ -9,25 +9,50 @@ unsafe extern "C" {
     static environ: Strings;
 }
 
-/// Address of libc's own function, looked up once.
-fn libc_own(name: &CStr, known: &AtomicUsize) -> usize {
-    let mut address = known.load(Relaxed);
-    if address == 0 {
-        // SAFETY: a C string; finds the definition after ours.
-        address = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) } as usize;
-        known.store(address, Relaxed);
+/// A function of libc's.
+struct Own {
+    name: &'static CStr,
+    address: AtomicUsize,
+}
+
+static EXECVE: Own = Own::of(c"execve");
+static EXECVPE: Own = Own::of(c"execvpe");
+static POSIX_SPAWN: Own = Own::of(c"posix_spawn");
+static POSIX_SPAWNP: Own = Own::of(c"posix_spawnp");
+
+impl Own {
+    const fn of(name: &'static CStr) -> Self {
+        Self { name, address: AtomicUsize::new(0) }
     }
-    address
+
+    /// Its address, looked up once.
+    fn address(&self) -> usize {
+        let mut address = self.address.load(Relaxed);
+        if address == 0 {
+            // SAFETY: a C string; finds the definition after ours.
+            address = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) } as usize;
+            self.address.store(address, Relaxed);
+        }
+        address
+    }
+}
+
+/// Finds them: in a forked child, another thread's lock on the dynamic linker may be held for ever.
+pub(crate) fn find() {
+    for own in [&EXECVE, &EXECVPE, &POSIX_SPAWN, &POSIX_SPAWNP] {
+        own.address();
+    }
 }
 
 macro_rules! own {
-    ($name:literal, $type:ty) => {{
-        static KNOWN: AtomicUsize = AtomicUsize::new(0);
-        let address = libc_own($name, &KNOWN);
+    ($own:ident, $type:ty) => {{
+        let address = $own.address();
         // SAFETY: libc's function of this name has this type.
         (address != 0).then(|| unsafe { std::mem::transmute::<usize, $type>(address) })
     }};
 }
+
+type Exec = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
 
 fn absent() -> c_int {
     // SAFETY: this thread's errno.
@@ -39,8 +64,7 @@ fn absent() -> c_int {
 /// As libc's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, vars: Strings) -> c_int {
-    type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
-    let Some(own) = own!(c"execve", Own) else { return absent() };
+    let Some(own) = own!(EXECVE, Exec) else { return absent() };
     // SAFETY: the caller's arguments.
     unsafe { become_program(path, vars, |vars| own(path, arguments, vars)) }
 }
@@ -49,8 +73,7 @@ pub unsafe extern "C" fn execve(path: *const c_char, arguments: Strings, vars: S
 /// As libc's.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn execvpe(file: *const c_char, arguments: Strings, vars: Strings) -> c_int {
-    type Own = unsafe extern "C" fn(*const c_char, Strings, Strings) -> c_int;
-    let Some(own) = own!(c"execvpe", Own) else { return absent() };
+    let Some(own) = own!(EXECVPE, Exec) else { return absent() };
     // SAFETY: the caller's arguments.
     unsafe { become_program(file, vars, |vars| own(file, arguments, vars)) }
 }
@@ -91,7 +114,7 @@ pub unsafe extern "C" fn posix_spawn(
     arguments: Strings,
     vars: Strings,
 ) -> c_int {
-    let Some(own) = own!(c"posix_spawn", Spawn) else { return libc::ENOSYS };
+    let Some(own) = own!(POSIX_SPAWN, Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
     unsafe {
         start_program(path, vars, |vars| own(pid, path, actions, attributes, arguments, vars))
@@ -109,7 +132,7 @@ pub unsafe extern "C" fn posix_spawnp(
     arguments: Strings,
     vars: Strings,
 ) -> c_int {
-    let Some(own) = own!(c"posix_spawnp", Spawn) else { return libc::ENOSYS };
+    let Some(own) = own!(POSIX_SPAWNP, Spawn) else { return libc::ENOSYS };
     // SAFETY: the caller's arguments.
     unsafe {
         start_program(file, vars, |vars| own(pid, file, actions, attributes, arguments, vars))

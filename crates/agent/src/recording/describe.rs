@@ -1,5 +1,6 @@
 //! What the recording says of its process: program, machine, runtime, clock.
 
+use std::sync::OnceLock;
 use std::sync::atomic::Ordering::Relaxed;
 
 use memtrail_ocaml::parameters;
@@ -118,10 +119,13 @@ pub(crate) fn info_packet(options: &Options, description: &Description) -> Vec<u
     packet
 }
 
-/// GNU build id of the executable.
+/// GNU build id of the executable. A forked child has its parent's: in it, another thread's lock on the list of objects may
+/// be held for ever.
 fn build_id() -> Option<String> {
+    static BUILD_ID: OnceLock<Option<String>> = OnceLock::new();
     // The first object is the executable.
-    find_in_objects(|object| Some(object.notes().find_map(build_id_in)))?
+    let find = || find_in_objects(|object| Some(object.notes().find_map(build_id_in)))?;
+    BUILD_ID.get_or_init(find).clone()
 }
 
 /// The build id in a segment of notes, in hexadecimal digits.
