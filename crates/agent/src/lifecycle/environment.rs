@@ -25,12 +25,17 @@ pub(crate) struct Injected {
     preload_before: Option<CString>,
 }
 
+unsafe extern "C" {
+    static mut environ: *mut *mut libc::c_char;
+}
+
+/// The value of a variable. Not by `getenv`, nor changed by `setenv`: a shell has such functions of its own.
 fn get(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: called before the target runs; the value is used before anything can change it.
-    unsafe {
-        let value = libc::getenv(name.as_ptr());
-        (!value.is_null()).then(|| CStr::from_ptr(value))
-    }
+    let mut all = unsafe { entries(environ.cast_const().cast()) };
+    let found = all.find(|entry| same_name(entry.to_bytes(), name.to_bytes()))?;
+    let value = found.to_bytes_with_nul().get(name.count_bytes() + 1..)?;
+    CStr::from_bytes_with_nul(value).ok()
 }
 
 fn session_variable() -> CString {
@@ -114,14 +119,33 @@ impl Injected {
 
     /// Makes the environment what it would be without us.
     pub(crate) fn remove() {
-        // SAFETY: runs in a constructor, before the target can look or has a second thread.
+        let preload_before = get(PRELOAD_BEFORE).and_then(|before| {
+            let text = [PRELOAD.to_bytes(), b"=", before.to_bytes()].concat();
+            // It stays as long as the process does.
+            Some(CString::new(text).ok()?.into_raw())
+        });
+        let session = session_variable();
+        // SAFETY: runs in a constructor, before the target can look or has a second thread; the array ends with null,
+        // and becomes no longer.
         unsafe {
-            match get(PRELOAD_BEFORE) {
-                Some(before) => libc::setenv(PRELOAD.as_ptr(), before.as_ptr(), 1),
-                None => libc::unsetenv(PRELOAD.as_ptr()),
-            };
-            libc::unsetenv(PRELOAD_BEFORE.as_ptr());
-            libc::unsetenv(session_variable().as_ptr());
+            let (mut from, mut to) = (environ, environ);
+            while !from.is_null() && !(*from).is_null() {
+                let entry = CStr::from_ptr(*from).to_bytes();
+                let is = |name: &CStr| same_name(entry, name.to_bytes());
+                let kept = match preload_before {
+                    Some(before) if is(PRELOAD) => Some(before),
+                    _ if is(PRELOAD) || is(PRELOAD_BEFORE) || is(&session) => None,
+                    _ => Some(*from),
+                };
+                if let Some(kept) = kept {
+                    *to = kept;
+                    to = to.add(1);
+                }
+                from = from.add(1);
+            }
+            if !to.is_null() {
+                *to = std::ptr::null_mut();
+            }
         }
     }
 
