@@ -11,6 +11,7 @@ use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::session::Options;
 use memtrail_recording::{Description, REQUEST_FILE, unfinished_snapshot_name};
 
+use crate::os::limits::file_size_limit;
 use crate::os::program::program_name;
 use crate::recording::relay;
 
@@ -109,6 +110,14 @@ impl Folder {
 
     /// Replaces `recording.json`.
     pub(crate) fn save(&self, description: &Description) -> Result<(), OutOfReach> {
+        let text = description.to_json();
+        if file_size_limit() < text.len() as u64 {
+            // A file beyond the limit would be a SIGXFSZ for the target. The launcher has its own limit.
+            return self.call(Operation::Describe, &text).map_err(|refused| match refused {
+                Refused::Gone => OutOfReach { errno: libc::EFBIG, from_launcher: false },
+                Refused::Errno(errno) => OutOfReach { errno, from_launcher: true },
+            });
+        }
         self.reach(
             |path| {
                 description.save(path).map_err(|error| match error {
@@ -116,7 +125,7 @@ impl Folder {
                     _ => io::Error::from_raw_os_error(libc::EIO),
                 })
             },
-            || self.call(Operation::Describe, &description.to_json()),
+            || self.call(Operation::Describe, &text),
         )
     }
 
