@@ -167,8 +167,8 @@ impl<M: Memory> Scan<M> {
             if let Some(own) = edges.get_mut(first..) {
                 own.sort_unstable_by_key(|&(_, at, to)| (to, at));
             }
-            edges.dedup_by_key(|&mut (from, _, to)| (from, to));
         }
+        edges.dedup_by_key(|&mut (from, _, to)| (from, to));
         numbered(&targets, &edges, roots, areas)
     }
 }
