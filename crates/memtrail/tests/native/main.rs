@@ -2,6 +2,7 @@
 
 mod check;
 mod examples;
+mod harmless;
 mod html;
 mod mappings;
 mod operators;

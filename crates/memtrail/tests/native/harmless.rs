@@ -1,0 +1,60 @@
+//! Programs that a recording ended, stopped or misled.
+
+use memtrail_test_support::contents;
+use memtrail_test_support::running::Case;
+
+use super::{bytes, compile};
+use crate::operators::library;
+
+/// The agent's `write` was a cancellation point, and the unwinding through it ended the program.
+#[test]
+fn threads_are_cancelled_while_they_allocate() {
+    let program = compile("cancels.c", &["-pthread"]);
+    for options in [&["--native"][..], &["--native", "--rate", "1e-2"]] {
+        let recorded = Case::command(&program.path, &[]).options(options).same();
+        assert_eq!(recorded.seen.stdout(), "300\n");
+    }
+}
+
+/// The child listed the loaded objects, for which it waited for a thread that it does not have.
+#[test]
+fn children_are_forked_while_a_thread_is_in_the_dynamic_linker() {
+    let program = compile("lists_objects.c", &["-pthread"]);
+    let options = ["--native", "--children", "--rate", "1e-3"];
+    let recorded = Case::command(&program.path, &[]).options(&options).same();
+    assert_eq!(recorded.seen.stdout(), "30\n");
+}
+
+/// bash has functions of its own by which the agent removed its variables.
+#[test]
+fn a_shell_has_no_variables_of_ours() {
+    let script = "echo \"[$LD_PRELOAD] [$MEMTRAIL_SESSION]\"; env | grep -c 'MEMTRAIL_[LS]'; true";
+    let recorded = Case::command("/bin/bash", &["-c", script]).options(&["--native"]).same();
+    assert_eq!(recorded.seen.stdout(), "[] []\n0\n");
+}
+
+/// What told the launcher of the end was a file, too.
+#[test]
+fn a_program_allows_itself_no_files() {
+    let program = compile("limits_files.c", &[]);
+    for limit in ["0", "100", "4096"] {
+        let recorded = Case::command(&program.path, &[limit]).options(&["--native"]).same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{limit}");
+    }
+}
+
+/// The exception was allocated with the count of the block that was not.
+#[test]
+fn blocks_are_recorded_after_operators_have_thrown() {
+    for allocator in [None, Some("libjemalloc.so.2"), Some("libtcmalloc.so.4")] {
+        let program = compile("throws.cc", &["-std=c++17"]);
+        let mut case = Case::command(&program.path, &[]).options(&["--native", "--rate", "1"]);
+        if let Some(allocator) = allocator {
+            case = case.variable("LD_PRELOAD", library(allocator).to_str().unwrap());
+        }
+        let recorded = case.same();
+        assert_eq!(recorded.seen.stdout(), "100\n");
+        let found = contents::read(&recorded.recording);
+        assert_eq!(bytes(&found, "usual"), (100 * 100 * 104, 0), "{allocator:?}");
+    }
+}
