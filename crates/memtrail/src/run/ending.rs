@@ -290,12 +290,18 @@ fn family_summary(finalized: &Finalized, folder: &Path, nothing: usize) -> Strin
         let _ = write!(text, ", {} of them without samples", grouped(nothing as u64));
     }
     let _ = write!(text, "; next: memtrail report {shown}");
-    if finalized
-        .recordings
-        .iter()
-        .any(|recorded| outcome::snapshots_taken(&recorded.description) > 0)
-    {
-        let _ = write!(text, ", memtrail leaks {shown}, memtrail heap roots {shown}");
+    let have_snapshots = |is_native| {
+        finalized.recordings.iter().map(|recorded| &recorded.description).any(|description| {
+            description.runtime.is_native() == is_native
+                && outcome::snapshots_taken(description) > 0
+        })
+    };
+    let have_heaps = have_snapshots(false);
+    if have_heaps || have_snapshots(true) {
+        let _ = write!(text, ", memtrail leaks {shown}");
+    }
+    if have_heaps {
+        let _ = write!(text, ", memtrail heap roots {shown}");
     }
     text
 }

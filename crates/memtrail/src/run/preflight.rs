@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
-use memtrail_ocaml::inspect::{Verdict, inspect, preloads, refuses_preload};
+use memtrail_ocaml::inspect::{Verdict, inspect, is_linked_with, preloads, refuses_preload};
 use memtrail_text::rounded::bytes;
 
 use super::native::Native;
@@ -22,6 +22,17 @@ pub(super) enum Decision {
 /// Address space below which there is no room for the agent beside a program: its code, its threads'
 /// stacks, its tables.
 const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
+
+/// The library of GCC's; clang's is part of the program.
+const ADDRESS_SANITIZER: &[u8] = b"libasan.so.";
+const SANITIZER_OPTIONS: &str = "ASAN_OPTIONS";
+const ANY_ORDER: &str = "verify_asan_link_order=0";
+
+/// Whether the user has told that library not to end the program if another one comes before it.
+fn lets_others_come_first() -> bool {
+    let options = std::env::var_os(SANITIZER_OPTIONS).unwrap_or_default();
+    options.as_bytes().windows(ANY_ORDER.len()).any(|part| part == ANY_ORDER.as_bytes())
+}
 
 /// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
 pub(super) fn look(program: &OsStr, native: Native) -> Decision {
@@ -45,6 +56,16 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         };
     }
     let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
+    if is_linked_with(&file, ADDRESS_SANITIZER) && !lets_others_come_first() {
+        return Decision::Unrecorded {
+            reason:
+                "it is compiled with AddressSanitizer, whose library has to come before the agent"
+                    .into(),
+            hint: Some(format!(
+                "with {SANITIZER_OPTIONS}={ANY_ORDER} in the environment it is recorded"
+            )),
+        };
+    }
     if native == Native::Only {
         return match preloads(&file) {
             Ok(()) => Decision::Record,

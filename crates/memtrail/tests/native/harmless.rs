@@ -1,5 +1,7 @@
 //! Programs that a recording ended, stopped or misled.
 
+use std::process::Command;
+
 use memtrail_test_support::contents;
 use memtrail_test_support::running::Case;
 
@@ -57,4 +59,22 @@ fn blocks_are_recorded_after_operators_have_thrown() {
         let found = contents::read(&recorded.recording);
         assert_eq!(bytes(&found, "usual"), (100 * 100 * 104, 0), "{allocator:?}");
     }
+}
+
+/// Its library ends a program in which another one comes first.
+#[test]
+fn a_program_compiled_with_address_sanitizer() {
+    let program = compile("limits_files.c", &["-fsanitize=address"]);
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "--"])
+        .arg(&program.path)
+        .env("ASAN_OPTIONS", "detect_leaks=0")
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{output:?}");
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        told.contains("AddressSanitizer") && told.contains("verify_asan_link_order=0"),
+        "{told}"
+    );
 }

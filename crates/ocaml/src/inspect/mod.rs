@@ -4,6 +4,7 @@
 //! it in `PATH`.
 
 mod elf;
+mod linked;
 mod reason;
 mod script;
 mod strings;
@@ -13,6 +14,7 @@ use std::os::unix::fs::MetadataExt as _;
 use crate::layout::Machine;
 use crate::version::Version;
 
+pub use linked::is_linked_with;
 pub use reason::Reason;
 
 /// What an executable file is.
