@@ -15,6 +15,7 @@ mod exec;
 #[path = "../../preload/src/leave.rs"]
 mod leave;
 mod library_operators;
+mod loaded_later;
 mod mappings;
 mod next;
 mod operator_definitions;

@@ -5,7 +5,7 @@
 //! loads C++'s library while it runs finds these functions first, and no definition comes next; then memory is
 //! from `malloc`, as libstdc++'s is.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::mem::transmute;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
@@ -17,7 +17,7 @@ use memtrail_agent::native::{
 
 use crate::definition::Definition;
 use crate::operator_definitions::{DELETE, NEW, New, operators};
-use crate::{allocate, library_operators, next, resize};
+use crate::{allocate, library_operators, loaded_later, next, resize};
 
 /// An operator `delete`: a block, then its size, alignment and `std::nothrow` if it takes them.
 type Delete = unsafe extern "C-unwind" fn(*mut c_void, usize, usize);
@@ -153,7 +153,7 @@ unsafe extern "C-unwind" fn absent_new<const N: usize>(
         return block;
     }
     // The one of C++'s library has the program's handler called, and throws.
-    let found = of_library(NEW[N].name);
+    let found = loaded_later::definition(NEW[N].name);
     // SAFETY: an operator `new`, called as this one was.
     unsafe {
         if found.is_null() {
@@ -161,23 +161,6 @@ unsafe extern "C-unwind" fn absent_new<const N: usize>(
         }
         transmute::<*mut c_void, New>(found)(size, second, third)
     }
-}
-
-/// An operator of a library that was loaded while the program ran, or null.
-fn of_library(name: &CStr) -> *mut c_void {
-    let found = [c"libstdc++.so.6", c"libc++.so.1", c"libc++abi.so.1"].into_iter().map(|library| {
-        // SAFETY: C strings. Nothing is loaded, and the program, which calls the operator, has the library.
-        unsafe {
-            let library = libc::dlopen(library.as_ptr(), libc::RTLD_NOLOAD | libc::RTLD_LAZY);
-            if library.is_null() {
-                return null_mut();
-            }
-            let found = libc::dlsym(library, name.as_ptr());
-            libc::dlclose(library);
-            found
-        }
-    });
-    found.into_iter().find(|found| !found.is_null()).unwrap_or(null_mut())
 }
 
 unsafe extern "C-unwind" fn delete_by_free(block: *mut c_void, _: usize, _: usize) {

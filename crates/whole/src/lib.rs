@@ -16,6 +16,8 @@ mod exec;
 mod leave;
 #[path = "../../native/src/library_operators.rs"]
 mod library_operators;
+#[path = "../../native/src/loaded_later.rs"]
+mod loaded_later;
 #[path = "../../native/src/next.rs"]
 mod next;
 #[path = "../../native/src/operator_definitions.rs"]

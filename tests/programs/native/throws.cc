@@ -10,7 +10,7 @@ __attribute__((noinline)) static void usual()
   }
 }
 
-int main()
+int main(int, char **)
 {
   int caught = 0;
   volatile std::size_t much = (std::size_t)1 << 62;

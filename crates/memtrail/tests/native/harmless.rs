@@ -78,3 +78,17 @@ fn a_program_compiled_with_address_sanitizer() {
         "{told}"
     );
 }
+
+/// C++'s library inside a library that a program in C loads was not found, and the program ended where it throws.
+#[test]
+fn a_library_that_is_loaded_later_throws() {
+    for inside in [&[][..], &["-static-libstdc++", "-static-libgcc"]] {
+        let options = [&["-std=c++17", "-shared", "-fPIC", "-Dmain=run"], inside].concat();
+        let plugin = compile("throws.cc", &options);
+        let program = compile("loads.c", &["-ldl"]);
+        let recorded = Case::command(&program.path, &[plugin.path.to_str().unwrap()])
+            .options(&["--native", "--rate", "1"])
+            .same();
+        assert_eq!(recorded.seen.stdout(), "100\n");
+    }
+}
