@@ -8,6 +8,7 @@ mod live_packets;
 mod native;
 mod native_names;
 mod old_agents;
+mod old_sessions;
 mod preflight;
 mod process;
 mod rate;

@@ -75,10 +75,10 @@ fn is_agent(name: &str) -> bool {
         .is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Which of these agents running processes have mapped or were started with, as far as we may know:
-/// those of other users cannot load from this user's folder. Agents are looked for by name, as the
+/// Which of these agents or sessions running processes have mapped or were started with, as far as we may know:
+/// those of other users cannot load from this user's folder. They are looked for by name, as the
 /// folder may have another path there.
-fn in_use(agents: &[PathBuf]) -> io::Result<Vec<bool>> {
+pub(super) fn in_use(agents: &[PathBuf]) -> io::Result<Vec<bool>> {
     let mut in_use = vec![false; agents.len()];
     if agents.is_empty() {
         return Ok(in_use);

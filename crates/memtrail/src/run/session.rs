@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use memtrail_recording::session::{Options, Status};
 
+use super::old_sessions;
+
 /// A session folder; removed with the value.
 pub(super) struct Session {
     folder: PathBuf,
@@ -22,10 +24,12 @@ impl Session {
                 let unique = std::time::SystemTime::now()
                     .duration_since(std::time::UNIX_EPOCH)
                     .map_or(0, |d| d.subsec_nanos());
-                let name = format!("memtrail-{}-{unique:x}{attempt:x}", std::process::id());
+                let unique = format!("{unique:x}{attempt:x}");
+                let name = old_sessions::folder_name(std::process::id(), &unique);
                 let folder = base.join(name);
                 match fs::DirBuilder::new().mode(0o700).create(&folder) {
                     Ok(()) => {
+                        old_sessions::remove(&base);
                         let session = Self { folder };
                         options.save(&session.folder)?;
                         return Ok(session);
