@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::environment_array::with_array;
 use crate::lifecycle::injected::injected;
+use crate::os::cancellation::without_cancellation;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
 use crate::os::forked;
@@ -64,10 +65,12 @@ unsafe fn environment_for_next<T>(
         return with(environment);
     }
     // The dynamic linker would complain to the program's standard error.
-    if let Err(reason) = keeping_errno(|| injected.can_be_loaded()) {
+    let can_be_loaded = || keeping_errno(|| injected.can_be_loaded());
+    if let Err(reason) = without_cancellation(can_be_loaded) {
         // SAFETY: as the caller promises.
         let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
-        keeping_errno(|| injected.report(program.unwrap_or_default(), reason));
+        let report = || injected.report(program.unwrap_or_default(), reason);
+        without_cancellation(|| keeping_errno(report));
         // SAFETY: as the caller promises.
         return with_array(|all| unsafe { injected.taken_out(environment, all) }, with);
     }

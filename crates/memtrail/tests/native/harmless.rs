@@ -18,6 +18,16 @@ fn threads_are_cancelled_while_they_allocate() {
     }
 }
 
+/// So was the opening of the agent's file, by which it is told whether the next program can load it.
+#[test]
+fn threads_are_cancelled_while_they_start_programs() {
+    let program = compile("cancels_spawning.c", &["-pthread"]);
+    for options in [&["--native"][..], &["--native", "--children"]] {
+        let recorded = Case::command(&program.path, &[]).options(options).same();
+        assert_eq!(recorded.seen.stdout(), "20\n");
+    }
+}
+
 /// The child listed the loaded objects, for which it waited for a thread that it does not have.
 #[test]
 fn children_are_forked_while_a_thread_is_in_the_dynamic_linker() {
