@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
+use crate::next;
+
 /// C++'s libraries: a program that throws through several of them has these.
 const USUAL: [&CStr; 3] = [c"libstdc++.so.6", c"libc++.so.1", c"libc++abi.so.1"];
 /// Objects that are looked at, at most.
@@ -43,8 +45,6 @@ unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _: usize, objects: *mut 
 
 /// A definition in a library that is loaded, or in what it is linked with; not this library's.
 fn defined_in(library: *const c_char, name: &CStr) -> Option<*mut c_void> {
-    // SAFETY: a C string.
-    let ours = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
     // SAFETY: C strings. Nothing is loaded; the library is not unloaded meanwhile, as the program is in a function that
     // it calls.
     unsafe {
@@ -54,6 +54,6 @@ fn defined_in(library: *const c_char, name: &CStr) -> Option<*mut c_void> {
         }
         let found = libc::dlsym(library, name.as_ptr());
         libc::dlclose(library);
-        (!found.is_null() && found != ours).then_some(found)
+        (!found.is_null() && !next::is_ours(found)).then_some(found)
     }
 }

@@ -129,9 +129,12 @@ pub(crate) fn is_bypassed() -> bool {
 pub(crate) fn is_called(name: &CStr) -> bool {
     // SAFETY: a C string; finds the function that the program calls, which may be its own.
     let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    let called = place_of(called);
-    let here = place_of(is_bypassed as fn() -> bool as *const c_void);
-    called.start == here.start || called.is_imported
+    is_ours(called) || place_of(called).is_imported
+}
+
+/// Whether a function is of this library.
+pub(crate) fn is_ours(function: *const c_void) -> bool {
+    place_of(function).start == place_of(is_ours as fn(_) -> _ as *const c_void).start
 }
 
 /// The path of the library or executable of an address, or nothing.
