@@ -33,6 +33,16 @@ pub(crate) struct OutOfReach {
     pub(crate) from_launcher: bool,
 }
 
+impl OutOfReach {
+    /// The launcher has refused what the program could not do because of `errno`.
+    fn refused(refused: Refused, errno: i32) -> Self {
+        match refused {
+            Refused::Gone => Self { errno, from_launcher: false },
+            Refused::Errno(errno) => Self { errno, from_launcher: true },
+        }
+    }
+}
+
 impl Folder {
     /// Makes the folder of a new recording. The error is a reason.
     pub(crate) fn make(options: &Options, pid: u32, forked: bool) -> Result<Self, String> {
@@ -97,10 +107,7 @@ impl Folder {
         if !relay::may_help(errno) {
             return Err(OutOfReach { errno, from_launcher: true });
         }
-        by_launcher().map_err(|refused| match refused {
-            Refused::Gone => OutOfReach { errno, from_launcher: false },
-            Refused::Errno(errno) => OutOfReach { errno, from_launcher: true },
-        })
+        by_launcher().map_err(|refused| OutOfReach::refused(refused, errno))
     }
 
     /// Has the launcher do something with this recording.
@@ -113,10 +120,9 @@ impl Folder {
         let text = description.to_json();
         if file_size_limit() < text.len() as u64 {
             // A file beyond the limit would be a SIGXFSZ for the target. The launcher has its own limit.
-            return self.call(Operation::Describe, &text).map_err(|refused| match refused {
-                Refused::Gone => OutOfReach { errno: libc::EFBIG, from_launcher: false },
-                Refused::Errno(errno) => OutOfReach { errno, from_launcher: true },
-            });
+            return self
+                .call(Operation::Describe, &text)
+                .map_err(|refused| OutOfReach::refused(refused, libc::EFBIG));
         }
         self.reach(
             |path| {

@@ -3,6 +3,7 @@
 mod agent;
 mod ending;
 mod family_folder;
+mod in_use;
 mod keeper;
 mod live_packets;
 mod native;

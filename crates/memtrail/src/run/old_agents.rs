@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use memchr::memmem;
+use super::in_use::in_use;
 
 const PREFIX: &str = "libmemtrail-agent-";
 const SUFFIX: &str = ".so";
@@ -75,37 +75,11 @@ fn is_agent(name: &str) -> bool {
         .is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }
 
-/// Which of these agents or sessions running processes have mapped or were started with, as far as we may know:
-/// those of other users cannot load from this user's folder. They are looked for by name, as the
-/// folder may have another path there.
-pub(super) fn in_use(agents: &[PathBuf]) -> io::Result<Vec<bool>> {
-    let mut in_use = vec![false; agents.len()];
-    if agents.is_empty() {
-        return Ok(in_use);
-    }
-    for entry in fs::read_dir("/proc")? {
-        let Ok(entry) = entry else { continue };
-        if !entry.file_name().as_encoded_bytes().iter().all(u8::is_ascii_digit) {
-            continue;
-        }
-        for file in ["maps", "environ"] {
-            let Ok(text) = fs::read(entry.path().join(file)) else { continue };
-            for (agent, in_use) in agents.iter().zip(&mut in_use) {
-                *in_use |= names(&text, agent);
-            }
-        }
-    }
-    Ok(in_use)
-}
-
-fn names(text: &[u8], agent: &Path) -> bool {
-    agent.file_name().is_none_or(|name| memmem::find(text, name.as_encoded_bytes()).is_some())
-}
-
 #[cfg(test)]
 mod tests {
     use std::process::{Child, Command};
 
+    use super::super::in_use::names;
     use super::*;
 
     /// A folder with agents; the first is this version's.

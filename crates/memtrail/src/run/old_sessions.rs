@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use super::old_agents::in_use;
+use super::in_use::in_use;
 
 const PREFIX: &str = "memtrail-";
 /// How long a session must have been unchanged. One whose processes cannot be seen, as they are in another container, may be
@@ -26,7 +26,7 @@ pub(super) fn folder_name(pid: u32, unique: &str) -> String {
 pub(super) fn remove(folder: &Path) {
     let Ok(old) = unchanged(folder, SystemTime::now()) else { return };
     let Ok(in_use) = in_use(&old) else { return };
-    for (session, _) in old.iter().zip(in_use).filter(|(_, in_use)| !in_use) {
+    for (session, _) in old.iter().zip(in_use).filter(|(_, is_used)| !is_used) {
         let _ = fs::remove_dir_all(session);
     }
 }
