@@ -41,11 +41,21 @@ export async function visit(url, act, { width = 1280, height = 860, ...options }
   }
 }
 
-/** Waits until the page has all the answers it asked for. */
+/** Waits until the page has all the answers it asked for: for two frames on end, as an answer can lead to a question. */
 export async function settled(page) {
   await page.waitForSelector("[data-ready]", { state: "attached", timeout });
-  await page.waitForFunction(() => !document.querySelector("[data-busy]"), null, { timeout });
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  const idle = () =>
+    page.evaluate(async () => {
+      const busy = () => document.querySelector("[data-busy]") !== null;
+      const frame = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      for (let frames = 0; frames < 2; frames++) {
+        if (busy()) return false;
+        await frame();
+      }
+      return !busy();
+    });
+  do await page.waitForFunction(() => !document.querySelector("[data-busy]"), null, { timeout });
+  while (!(await idle()));
 }
 
 /** The conditions that are set, as the page says them. */

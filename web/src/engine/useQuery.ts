@@ -1,6 +1,6 @@
 /** How a component asks the engine: responses are kept, outdated queries dropped, and nothing flashes. */
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { whenAnalysed } from "./analysing.ts";
 import type { Responses } from "../generated/responses.ts";
 import type { Query, Engine, QueryName } from "./engine.ts";
@@ -107,7 +107,8 @@ export function useQuery<Name extends QueryName, Fields extends Responses[Name] 
 
   const ready = key ? (kept.get(key) as QueryResponse<Fields> | undefined) : undefined;
   const settled = ready !== undefined || (held.key === key && held.state.error !== null);
-  useEffect(() => {
+  // Asked as soon as it is drawn, not after the next frame: what waits until nothing is being asked would look between.
+  useLayoutEffect(() => {
     if (ready && key) {
       latest.current?.stop();
       keep(key, ready);
