@@ -33,6 +33,7 @@ pub mod fuzz;
 mod lines;
 pub mod mappings;
 pub mod memory;
+pub mod preload;
 mod process;
 pub mod rates;
 pub mod relay;

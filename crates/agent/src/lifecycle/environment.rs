@@ -6,23 +6,22 @@ use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
+use memtrail_recording::preload;
 use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State};
 
+use crate::lifecycle::environment_array::NextEnvironment;
 use crate::recording::report::report_program;
 
 const PRELOAD: &CStr = c"LD_PRELOAD";
-/// Set by the launcher to what `LD_PRELOAD` was before, if it was set.
-const PRELOAD_BEFORE: &CStr = c"MEMTRAIL_LD_PRELOAD";
 
-/// The variables as the launcher set them, ready to be handed to a program we follow into.
+/// What the launcher set, ready to be handed to a program we follow into.
 pub(crate) struct Injected {
     /// The session folder.
     pub(crate) session: PathBuf,
-    assignments: Vec<CString>,
+    /// The same, as an assignment.
+    assignment: CString,
     /// This library's file, and the options that it reads first.
     needed: [CString; 2],
-    /// What `LD_PRELOAD` is without us, as an assignment.
-    preload_before: Option<CString>,
 }
 
 unsafe extern "C" {
@@ -33,7 +32,7 @@ unsafe extern "C" {
 fn get(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: called before the target runs; the value is used before anything can change it.
     let mut all = unsafe { entries(environ.cast_const().cast()) };
-    let found = all.find(|entry| same_name(entry.to_bytes(), name.to_bytes()))?;
+    let found = all.find(|entry| is(entry, name.to_bytes()))?;
     let value = found.to_bytes_with_nul().get(name.count_bytes() + 1..)?;
     CStr::from_bytes_with_nul(value).ok()
 }
@@ -45,23 +44,18 @@ fn session_variable() -> CString {
 impl Injected {
     /// What the launcher set, if this process was started by one.
     pub(crate) fn find() -> Option<Self> {
-        let session = get(&session_variable())?;
-        let mut assignments = Vec::new();
-        for name in [&*session_variable(), PRELOAD, PRELOAD_BEFORE] {
-            if let Some(value) = get(name) {
-                let text = [name.to_bytes(), b"=", value.to_bytes()].concat();
-                assignments.push(CString::new(text).ok()?);
-            }
-        }
-        let session = PathBuf::from(OsStr::from_bytes(session.to_bytes()));
-        let preload = get(PRELOAD).map_or(&b""[..], CStr::to_bytes);
-        let library = preload.split(|&byte| byte == b':').next().unwrap_or_default();
+        let session = get(&session_variable())?.to_bytes();
+        let library = preload::agent_in(get(PRELOAD)?.to_bytes())?;
+        let assignment = [SESSION_VARIABLE.as_bytes(), b"=", session].concat();
+        let session = PathBuf::from(OsStr::from_bytes(session));
         let options = session.join(OPTIONS_FILE);
         let needed =
             [CString::new(library).ok()?, CString::new(options.as_os_str().as_bytes()).ok()?];
-        let preload_before = get(PRELOAD_BEFORE)
-            .and_then(|before| CString::new([b"LD_PRELOAD=", before.to_bytes()].concat()).ok());
-        Some(Self { session, assignments, needed, preload_before })
+        Some(Self { session, assignment: CString::new(assignment).ok()?, needed })
+    }
+
+    fn library(&self) -> &[u8] {
+        self.needed[0].to_bytes()
     }
 
     /// Whether a program that is started here and now could load this library and read its options.
@@ -89,53 +83,98 @@ impl Injected {
         report_program(&self.session, std::process::id(), u32::MAX, program, state);
     }
 
-    /// Whether an environment has the launcher's variables.
+    /// Whether an environment has the launcher's session.
     ///
     /// # Safety
     /// `environment` is a null-terminated array of strings (or null).
     pub(crate) unsafe fn is_in(environment: *const *const libc::c_char) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { entries(environment) }
-            .any(|entry| same_name(entry.to_bytes(), SESSION_VARIABLE.as_bytes()))
+        unsafe { entries(environment) }.any(|entry| is(entry, SESSION_VARIABLE.as_bytes()))
     }
 
-    /// Makes `all` what `environment` would be without us, as an array for `execve`.
+    /// Whether a program with this environment loads the library.
     ///
     /// # Safety
-    /// `environment` is a null-terminated array of strings (or null).
+    /// As [`Self::is_in`].
+    pub(crate) unsafe fn is_loaded_by(&self, environment: *const *const libc::c_char) -> bool {
+        // SAFETY: as the caller promises.
+        let mut all = unsafe { entries(environment) };
+        all.any(|entry| {
+            value(entry, PRELOAD).is_some_and(|preload| preload::has(preload, self.library()))
+        })
+    }
+
+    /// Makes `next` what `environment` would be without us.
+    ///
+    /// # Safety
+    /// As [`Self::is_in`]; its strings live as long as `next` is used.
     pub(crate) unsafe fn taken_out(
         &self,
         environment: *const *const libc::c_char,
-        all: &mut Vec<*const libc::c_char>,
+        next: &mut NextEnvironment,
     ) {
         // SAFETY: as the caller promises.
-        let others = unsafe { entries(environment) }.filter(|entry| {
-            !self.assignments.iter().any(|a| same_name(a.to_bytes(), entry.to_bytes()))
-        });
-        all.extend(others.map(CStr::as_ptr));
-        all.extend(self.preload_before.as_deref().map(CStr::as_ptr));
-        all.push(std::ptr::null());
+        let before = unsafe { self.others(environment, next) };
+        next.set_preload(before.as_deref());
+        next.end();
     }
 
-    /// Makes the environment what it would be without us.
-    pub(crate) fn remove() {
-        let preload_before = get(PRELOAD_BEFORE).and_then(|before| {
-            let text = [PRELOAD.to_bytes(), b"=", before.to_bytes()].concat();
-            // It stays as long as the process does.
-            Some(CString::new(text).ok()?.into_raw())
-        });
-        let session = session_variable();
+    /// Makes `next` what `environment` is with the launcher's variables put back. What the program itself has in
+    /// `LD_PRELOAD` stays there.
+    ///
+    /// # Safety
+    /// As [`Self::taken_out`].
+    pub(crate) unsafe fn put_back(
+        &self,
+        environment: *const *const libc::c_char,
+        next: &mut NextEnvironment,
+    ) {
+        // SAFETY: as the caller promises.
+        let before = unsafe { self.others(environment, next) };
+        next.set_preload(Some(&preload::with(self.library(), before.as_deref())));
+        next.push(&self.assignment);
+        next.end();
+    }
+
+    /// Makes `next` the variables that are not ours, in their order, with a place for `LD_PRELOAD`, whose value
+    /// without us is returned.
+    ///
+    /// # Safety
+    /// As [`Self::taken_out`].
+    unsafe fn others(
+        &self,
+        environment: *const *const libc::c_char,
+        next: &mut NextEnvironment,
+    ) -> Option<Vec<u8>> {
+        let mut before = None;
+        // SAFETY: as the caller promises.
+        for entry in unsafe { entries(environment) } {
+            if let Some(preload) = value(entry, PRELOAD) {
+                // The last one counts for the dynamic linker.
+                before = preload::without(preload, self.library());
+                next.place_preload();
+            } else if !is(entry, SESSION_VARIABLE.as_bytes()) {
+                next.push(entry);
+            }
+        }
+        before
+    }
+
+    /// Makes this process's environment what it would be without us.
+    pub(crate) fn remove(&self) {
         // SAFETY: runs in a constructor, before the target can look or has a second thread; the array ends with null,
         // and becomes no longer.
         unsafe {
             let (mut from, mut to) = (environ, environ);
             while !from.is_null() && !(*from).is_null() {
-                let entry = CStr::from_ptr(*from).to_bytes();
-                let is = |name: &CStr| same_name(entry, name.to_bytes());
-                let kept = match preload_before {
-                    Some(before) if is(PRELOAD) => Some(before),
-                    _ if is(PRELOAD) || is(PRELOAD_BEFORE) || is(&session) => None,
-                    _ => Some(*from),
+                let entry = CStr::from_ptr(*from);
+                let kept = match value(entry, PRELOAD) {
+                    // It stays as long as the process does.
+                    Some(preload) => preload::without(preload, self.library()).and_then(|before| {
+                        let text = [PRELOAD.to_bytes(), b"=", &before].concat();
+                        Some(CString::new(text).ok()?.into_raw())
+                    }),
+                    None => (!is(entry, SESSION_VARIABLE.as_bytes())).then_some(*from),
                 };
                 if let Some(kept) = kept {
                     *to = kept;
@@ -147,30 +186,6 @@ impl Injected {
                 *to = std::ptr::null_mut();
             }
         }
-    }
-
-    /// Makes `all` what `environment` is with the launcher's variables put back, as an array for `execve`.
-    ///
-    /// # Safety
-    /// `environment` is a null-terminated array of strings (or null).
-    pub(crate) unsafe fn put_back(
-        &self,
-        environment: *const *const libc::c_char,
-        all: &mut Vec<*const libc::c_char>,
-    ) {
-        all.extend(self.assignments.iter().map(|a| a.as_ptr()));
-        let mut next = environment;
-        // SAFETY: as the caller promises.
-        unsafe {
-            while !next.is_null() && !(*next).is_null() {
-                let entry = CStr::from_ptr(*next).to_bytes();
-                if !self.assignments.iter().any(|a| same_name(a.to_bytes(), entry)) {
-                    all.push(*next);
-                }
-                next = next.add(1);
-            }
-        }
-        all.push(std::ptr::null());
     }
 }
 
@@ -235,83 +250,108 @@ unsafe fn entries<'a>(environment: *const *const libc::c_char) -> impl Iterator<
     })
 }
 
-fn same_name(a: &[u8], b: &[u8]) -> bool {
-    let name = |s: &[u8]| s.iter().position(|&c| c == b'=').unwrap_or(s.len());
-    a[..name(a)] == b[..name(b)]
+/// Whether an entry assigns to a variable.
+fn is(entry: &CStr, name: &[u8]) -> bool {
+    entry.to_bytes().strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='))
+}
+
+/// The value of a variable, if an entry assigns to it.
+fn value<'a>(entry: &'a CStr, name: &CStr) -> Option<&'a [u8]> {
+    entry.to_bytes().strip_prefix(name.to_bytes())?.strip_prefix(b"=")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn injected(before: Option<&str>) -> Injected {
+    /// As long as the process, as an agent's are.
+    fn injected() -> &'static Injected {
         let text = |text: &str| CString::new(text).unwrap();
-        Injected {
+        Box::leak(Box::new(Injected {
             session: PathBuf::from("/s"),
-            assignments: vec![text("MEMTRAIL_SESSION=/s"), text("LD_PRELOAD=/agent.so:/their.so")],
-            needed: [text("/agent.so"), text("/s/options")],
-            preload_before: before.map(text),
-        }
+            assignment: text("MEMTRAIL_SESSION=/s"),
+            needed: [text("/libmemtrail-agent-1.so"), text("/s/options")],
+        }))
     }
 
     /// What `make` makes of an environment.
     fn made(
         environment: &[&CStr],
-        make: impl FnOnce(*const *const libc::c_char, &mut Vec<*const libc::c_char>),
+        make: impl FnOnce(*const *const libc::c_char, &mut NextEnvironment),
     ) -> Vec<String> {
         let mut array: Vec<_> = environment.iter().map(|entry| entry.as_ptr()).collect();
         array.push(std::ptr::null());
-        let mut all = Vec::new();
-        make(array.as_ptr(), &mut all);
-        assert_eq!(all.pop(), Some(std::ptr::null()), "an array ends so");
-        // SAFETY: entries of arrays above.
-        let text = |&entry: &_| unsafe { CStr::from_ptr(entry) }.to_str().unwrap().to_owned();
-        all.iter().map(text).collect()
+        let mut next = NextEnvironment::default();
+        make(array.as_ptr(), &mut next);
+        // SAFETY: an array of strings, which live in this function.
+        unsafe { entries(next.array()) }.map(|entry| entry.to_str().unwrap().to_owned()).collect()
+    }
+
+    fn put_back(environment: &[&CStr]) -> Vec<String> {
+        // SAFETY: arrays of strings.
+        made(environment, |from, next| unsafe { injected().put_back(from, next) })
+    }
+
+    fn taken_out(environment: &[&CStr]) -> Vec<String> {
+        // SAFETY: arrays of strings.
+        made(environment, |from, next| unsafe { injected().taken_out(from, next) })
     }
 
     #[test]
-    fn the_next_program_gets_the_variables_instead_of_its_own() {
-        let injected = injected(None);
-        let environment = [c"A=1", c"LD_PRELOAD=/their.so", c"MEMTRAIL_SESSION_2=x"];
-        // SAFETY: arrays of strings.
-        let put_back = made(&environment, |from, all| unsafe { injected.put_back(from, all) });
+    fn the_next_program_gets_the_variables_beside_its_own() {
+        let environment =
+            [c"Z=1", c"LD_PRELOAD=/their.so", c"MEMTRAIL_SESSION_2=x", c"A=2", c"A=3", c"odd"];
         let expected = [
-            "MEMTRAIL_SESSION=/s",
-            "LD_PRELOAD=/agent.so:/their.so",
-            "A=1",
+            "Z=1",
+            "LD_PRELOAD=/libmemtrail-agent-1.so:/their.so",
             "MEMTRAIL_SESSION_2=x",
+            "A=2",
+            "A=3",
+            "odd",
+            "MEMTRAIL_SESSION=/s",
         ];
-        assert_eq!(put_back, expected);
+        assert_eq!(put_back(&environment), expected);
+        // Those that it has already are not there twice.
+        let again: Vec<CString> =
+            expected.iter().map(|entry| CString::new(*entry).unwrap()).collect();
+        let again: Vec<&CStr> = again.iter().map(CString::as_c_str).collect();
+        assert_eq!(put_back(&again), expected);
+        assert_eq!(
+            taken_out(&again),
+            ["Z=1", "LD_PRELOAD=/their.so", "MEMTRAIL_SESSION_2=x", "A=2", "A=3", "odd"]
+        );
         // SAFETY: no environment at all.
-        let none = made(&[], |_, all| unsafe { injected.put_back(std::ptr::null(), all) });
-        assert_eq!(none, expected[..2]);
+        let none = made(&[], |_, next| unsafe { injected().put_back(std::ptr::null(), next) });
+        assert_eq!(none, ["LD_PRELOAD=/libmemtrail-agent-1.so", "MEMTRAIL_SESSION=/s"]);
     }
 
     #[test]
     fn a_program_that_is_not_recorded_gets_what_it_would_get_alone() {
-        let environment =
-            [c"A=1", c"MEMTRAIL_SESSION=/s", c"LD_PRELOAD=/agent.so:/their.so", c"odd"];
-        for (before, expected) in [
-            (None, &["A=1", "odd"][..]),
-            (Some("LD_PRELOAD=/their.so"), &["A=1", "odd", "LD_PRELOAD=/their.so"]),
-        ] {
-            let injected = injected(before);
-            // SAFETY: an array of strings.
-            let taken = made(&environment, |from, all| unsafe { injected.taken_out(from, all) });
-            assert_eq!(taken, expected);
+        let cases: [(&CStr, &[&str]); 4] = [
+            (c"LD_PRELOAD=/libmemtrail-agent-1.so", &["A=1", "odd"]),
+            (c"LD_PRELOAD=/libmemtrail-agent-1.so:", &["A=1", "LD_PRELOAD=", "odd"]),
+            (c"LD_PRELOAD=/their.so", &["A=1", "LD_PRELOAD=/their.so", "odd"]),
+            (
+                c"LD_PRELOAD=/x.so:/libmemtrail-agent-1.so:/their.so",
+                &["A=1", "LD_PRELOAD=/x.so:/their.so", "odd"],
+            ),
+        ];
+        for (preload, expected) in cases {
+            assert_eq!(taken_out(&[c"A=1", preload, c"MEMTRAIL_SESSION=/s", c"odd"]), expected);
         }
     }
 
     #[test]
     fn the_variables_are_known_by_their_whole_name() {
-        let is_in = |environment: &[&CStr]| {
+        let asked = |environment: &[&CStr]| {
             let mut array: Vec<_> = environment.iter().map(|entry| entry.as_ptr()).collect();
             array.push(std::ptr::null());
             // SAFETY: an array of strings.
-            unsafe { Injected::is_in(array.as_ptr()) }
+            unsafe { (Injected::is_in(array.as_ptr()), injected().is_loaded_by(array.as_ptr())) }
         };
-        assert!(is_in(&[c"A=1", c"MEMTRAIL_SESSION=/s"]));
-        assert!(!is_in(&[c"MEMTRAIL_SESSION_2=/s", c"A=MEMTRAIL_SESSION=/s"]));
-        assert!(!is_in(&[]));
+        assert_eq!(asked(&[c"A=1", c"MEMTRAIL_SESSION=/s"]), (true, false));
+        assert_eq!(asked(&[c"LD_PRELOAD=/x.so:/libmemtrail-agent-1.so"]), (false, true));
+        assert_eq!(asked(&[c"MEMTRAIL_SESSION_2=/s", c"A=MEMTRAIL_SESSION=/s"]), (false, false));
+        assert_eq!(asked(&[]), (false, false));
     }
 }

@@ -72,13 +72,15 @@ unsafe fn environment_for_next<T>(
         let report = || injected.report(program.unwrap_or_default(), reason);
         without_cancellation(|| keeping_errno(report));
         // SAFETY: as the caller promises.
-        return with_array(|all| unsafe { injected.taken_out(environment, all) }, with);
+        return with_array(|next| unsafe { injected.taken_out(environment, next) }, with);
     }
-    if !follow {
+    // The program may have replaced the value of `LD_PRELOAD`.
+    // SAFETY: as the caller promises.
+    if !follow && unsafe { injected.is_loaded_by(environment) } {
         return with(environment);
     }
     // SAFETY: as the caller promises.
-    with_array(|all| unsafe { injected.put_back(environment, all) }, with)
+    with_array(|next| unsafe { injected.put_back(environment, next) }, with)
 }
 
 /// Becomes another program by `call`, with what has to happen before and, if it fails, after.

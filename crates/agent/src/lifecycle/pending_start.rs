@@ -32,7 +32,7 @@ pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<Pen
     }
     relay::stay_known(&injected.session);
     if !options.children {
-        Injected::remove();
+        injected.remove();
     }
     let reason = match version {
         Ok(version) => {

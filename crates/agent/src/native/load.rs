@@ -66,7 +66,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
         }
         relay::stay_known(&injected.session);
         if !options.children {
-            Injected::remove();
+            injected.remove();
         }
         let session = injected.session.clone();
         if let Err(state) = start(options, &session, arguments, is_bypassed) {

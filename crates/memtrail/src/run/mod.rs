@@ -2,6 +2,7 @@
 
 mod agent;
 mod ending;
+mod environment;
 mod family_folder;
 mod in_use;
 mod keeper;
@@ -25,7 +26,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 use memtrail_recording::family_name;
-use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace, SESSION_VARIABLE};
+use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace};
 
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
@@ -261,14 +262,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
 fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process::End), Failure> {
     let Prepared { session, family, mut relay, library } = prepared;
     let mut command = args.plain_command();
-    let preload_before = std::env::var_os("LD_PRELOAD");
-    let mut preload = library.into_os_string();
-    if let Some(before) = preload_before.filter(|b| !b.is_empty()) {
-        preload.push(":");
-        preload.push(&before);
-        command.env("MEMTRAIL_LD_PRELOAD", before);
-    }
-    command.env("LD_PRELOAD", preload).env(SESSION_VARIABLE, session.folder());
+    environment::inject(&mut command, &library, session.folder());
 
     let mut pid = 0;
     let mut viewing = None;

@@ -10,16 +10,17 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use memtrail_recording::preload::AGENT_PREFIX;
+
 use super::in_use::in_use;
 
-const PREFIX: &str = "libmemtrail-agent-";
 const SUFFIX: &str = ".so";
 /// How long an agent must have been unused. A launcher may be about to start a program with it.
 const UNUSED: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// Name of the agent with this hash.
 pub(super) fn file_name(hash: u128) -> String {
-    format!("{PREFIX}{hash:032x}{SUFFIX}")
+    format!("{AGENT_PREFIX}{hash:032x}{SUFFIX}")
 }
 
 /// Notes that `current` is in use, and removes what other versions have left beside it. Failures are
@@ -70,7 +71,7 @@ fn is_agent(name: &str) -> bool {
         None => name,
     };
     whole
-        .strip_prefix(PREFIX)
+        .strip_prefix(AGENT_PREFIX)
         .and_then(|rest| rest.strip_suffix(SUFFIX))
         .is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|b| b.is_ascii_hexdigit()))
 }

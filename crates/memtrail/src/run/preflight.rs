@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Verdict, inspect, is_linked_with, preloads, refuses_preload};
+use memtrail_recording::preload;
 use memtrail_text::rounded::bytes;
 
 use super::native::Native;
@@ -34,6 +35,12 @@ fn lets_others_come_first() -> bool {
     options.as_bytes().windows(ANY_ORDER.len()).any(|part| part == ANY_ORDER.as_bytes())
 }
 
+/// Whether the user preloads a library whose name begins so.
+fn is_preloaded(name: &[u8]) -> bool {
+    let value = std::env::var_os(preload::VARIABLE).unwrap_or_default();
+    preload::names_in(value.as_bytes()).any(|library| library.starts_with(name))
+}
+
 /// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
 pub(super) fn look(program: &OsStr, native: Native) -> Decision {
     if let Some(limit) = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE) {
@@ -56,11 +63,18 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         };
     }
     let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
-    if is_linked_with(&file, ADDRESS_SANITIZER) && !lets_others_come_first() {
+    let with_sanitizer = if is_linked_with(&file, ADDRESS_SANITIZER) {
+        Some("is compiled")
+    } else if is_preloaded(ADDRESS_SANITIZER) {
+        Some("is started")
+    } else {
+        None
+    };
+    if let Some(how) = with_sanitizer.filter(|_| !lets_others_come_first()) {
         return Decision::Unrecorded {
-            reason:
-                "it is compiled with AddressSanitizer, whose library has to come before the agent"
-                    .into(),
+            reason: format!(
+                "it {how} with AddressSanitizer, whose library has to come before the agent"
+            ),
             hint: Some(format!(
                 "with {SANITIZER_OPTIONS}={ANY_ORDER} in the environment it is recorded"
             )),

@@ -5,6 +5,7 @@
 
 #![expect(unsafe_code, reason = "signal masks and dispositions, see above")]
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
@@ -86,6 +87,40 @@ fn as_inherited(command: &mut Command) {
             for stream in (0..3).filter(|stream| closed & 1 << stream != 0) {
                 libc::close(stream);
             }
+            Ok(())
+        });
+    }
+}
+
+unsafe extern "C" {
+    static mut environ: *const *const libc::c_char;
+}
+
+/// The environment of this process, entry by entry.
+pub(super) fn environment() -> Vec<CString> {
+    let mut all = Vec::new();
+    // SAFETY: an array of strings that ends with null; nothing in this process changes it.
+    unsafe {
+        let mut next = environ;
+        while !next.is_null() && !(*next).is_null() {
+            all.push(CStr::from_ptr(*next).to_owned());
+            next = next.add(1);
+        }
+    }
+    all
+}
+
+/// Gives `command` these entries as its environment, as they are.
+pub(super) fn set_environment(command: &mut Command, entries: Vec<CString>) {
+    // Once a run; the child needs them until it is another program.
+    let entries = entries.into_iter().map(|entry| entry.into_raw().cast_const());
+    let array: Vec<_> = entries.chain([std::ptr::null()]).collect();
+    let address = Vec::leak(array).as_ptr() as usize;
+    // SAFETY: the closure sets a variable, in the child: where nothing is said of the environment, the standard
+    // library does not touch it.
+    unsafe {
+        command.pre_exec(move || {
+            environ = address as *const _;
             Ok(())
         });
     }

@@ -45,6 +45,35 @@ fn a_shell_has_no_variables_of_ours() {
     assert_eq!(recorded.seen.stdout(), "[] []\n0\n");
 }
 
+/// The standard library sorted it.
+#[test]
+fn a_program_gets_its_environment_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("/usr/bin/env")
+        .args(["-i", "Z=1", "A=2", env!("CARGO_BIN_EXE_memtrail"), "run", "--native", "-o"])
+        .arg(folder.path().join("r.memtrail"))
+        .args(["--", "/usr/bin/env"])
+        .output()
+        .unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "Z=1\nA=2\n", "{output:?}");
+}
+
+/// What they set was replaced by what the launcher had set.
+#[test]
+fn programs_preload_libraries_into_those_that_they_become_or_start() {
+    let library = "/usr/libexec/coreutils/libstdbuf.so";
+    let count = format!("grep -c {library} /proc/self/maps; true");
+    let becomes = ["-oL", "/bin/sh", "-c", &format!("echo $LD_PRELOAD; {count}")];
+    let recorded = Case::command("/usr/bin/stdbuf", &becomes).options(&["--native"]).same();
+    assert!(recorded.seen.stdout().starts_with(library), "{}", recorded.seen.stdout());
+
+    let starts = ["-c", &format!("LD_PRELOAD={library} {count}")];
+    for options in [&["--native"][..], &["--native", "--children"]] {
+        let recorded = Case::command("/bin/sh", &starts).options(options).same();
+        assert_ne!(recorded.seen.stdout(), "0\n");
+    }
+}
+
 /// What told the launcher of the end was a file, too.
 #[test]
 fn a_program_allows_itself_no_files() {
@@ -74,19 +103,25 @@ fn blocks_are_recorded_after_operators_have_thrown() {
 /// Its library ends a program in which another one comes first.
 #[test]
 fn a_program_compiled_with_address_sanitizer() {
+    let run = |program: &str, preload: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["run", "--native", "--", program]).env("ASAN_OPTIONS", "detect_leaks=0");
+        if !preload.is_empty() {
+            command.env("LD_PRELOAD", preload);
+        }
+        let output = command.output().unwrap();
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            told.contains("AddressSanitizer") && told.contains("verify_asan_link_order=0"),
+            "{told}"
+        );
+        String::from_utf8(output.stdout).unwrap()
+    };
     let program = compile("limits_files.c", &["-fsanitize=address"]);
-    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
-        .args(["run", "--native", "--"])
-        .arg(&program.path)
-        .env("ASAN_OPTIONS", "detect_leaks=0")
-        .output()
-        .unwrap();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "done\n", "{output:?}");
-    let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        told.contains("AddressSanitizer") && told.contains("verify_asan_link_order=0"),
-        "{told}"
-    );
+    assert_eq!(run(program.path.to_str().unwrap(), ""), "done\n");
+    let own_library = Command::new("gcc").arg("-print-file-name=libasan.so").output().unwrap();
+    let own_library = std::fs::canonicalize(String::from_utf8(own_library.stdout).unwrap().trim());
+    assert_eq!(run("/bin/pwd", own_library.unwrap().to_str().unwrap()).lines().count(), 1);
 }
 
 /// C++'s library inside a library that a program in C loads was not found, and the program ended where it throws.

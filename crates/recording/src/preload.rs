@@ -1,0 +1,106 @@
+//! How the launcher's library is in `LD_PRELOAD`, beside what the user, or the program itself, has there.
+//!
+//! The library comes first and the others after a colon. A variable that was set, but empty, becomes the library and a
+//! colon, which the dynamic linker takes for the same.
+
+/// The dynamic linker's variable.
+pub const VARIABLE: &str = "LD_PRELOAD";
+/// What the file of an agent is called, but for its hash and `.so`.
+pub const AGENT_PREFIX: &str = "libmemtrail-agent-";
+
+/// The separators of `LD_PRELOAD`: see `ld.so(8)`.
+const SEPARATORS: &[u8] = b": ";
+
+/// The library of an agent in a value of `LD_PRELOAD`.
+#[must_use]
+pub fn agent_in(value: &[u8]) -> Option<&[u8]> {
+    items(value).find(|item| file_name(item).starts_with(AGENT_PREFIX.as_bytes()))
+}
+
+/// The names of the libraries in a value of `LD_PRELOAD`, without their folders.
+pub fn names_in(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    items(value).map(file_name)
+}
+
+/// Whether a value of `LD_PRELOAD` has the library.
+#[must_use]
+pub fn has(value: &[u8], library: &[u8]) -> bool {
+    items(value).any(|item| item == library)
+}
+
+/// `LD_PRELOAD` with the library, where it is `before` without.
+#[must_use]
+pub fn with(library: &[u8], before: Option<&[u8]>) -> Vec<u8> {
+    match before {
+        None => library.to_vec(),
+        Some(before) => [library, b":", before].concat(),
+    }
+}
+
+/// What a value of `LD_PRELOAD` would be without the library: `None` if the variable would not be set.
+#[must_use]
+pub fn without(value: &[u8], library: &[u8]) -> Option<Vec<u8>> {
+    if value == library {
+        return None;
+    }
+    let mut left = value.to_vec();
+    let mut at = 0;
+    while at < left.len() {
+        let end = left[at..].iter().position(|b| SEPARATORS.contains(b)).map(|n| at + n);
+        if &left[at..end.unwrap_or(left.len())] != library {
+            at = end.map_or(left.len(), |end| end + 1);
+        } else if let Some(end) = end {
+            left.drain(at..=end);
+        } else {
+            // The last one goes with the separator before it.
+            left.truncate(at.saturating_sub(1));
+        }
+    }
+    Some(left)
+}
+
+fn file_name(item: &[u8]) -> &[u8] {
+    item.rsplit(|&byte| byte == b'/').next().unwrap_or(item)
+}
+
+fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
+    value.split(|byte| SEPARATORS.contains(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OURS: &[u8] = b"/a/libmemtrail-agent-1.so";
+
+    fn without_ours(value: &str) -> Option<String> {
+        let value = value.replace("OURS", std::str::from_utf8(OURS).unwrap());
+        without(value.as_bytes(), OURS).map(|left| String::from_utf8(left).unwrap())
+    }
+
+    #[test]
+    fn what_was_there_before_comes_back() {
+        for before in [None, Some(""), Some("x.so"), Some("x.so y.so"), Some(":x.so::y.so ")] {
+            let value = with(OURS, before.map(str::as_bytes));
+            assert!(has(&value, OURS));
+            assert_eq!(agent_in(&value), Some(OURS));
+            assert_eq!(without(&value, OURS).as_deref(), before.map(str::as_bytes), "{before:?}");
+        }
+    }
+
+    #[test]
+    fn a_program_may_add_to_it() {
+        assert_eq!(without_ours("x.so:OURS").as_deref(), Some("x.so"));
+        assert_eq!(without_ours("x.so:OURS:y.so").as_deref(), Some("x.so:y.so"));
+        assert_eq!(without_ours("OURS x.so OURS:OURS").as_deref(), Some("x.so"));
+        assert_eq!(without_ours("x.so").as_deref(), Some("x.so"));
+        assert_eq!(
+            without_ours("OURS2:xOURS").as_deref(),
+            Some("/a/libmemtrail-agent-1.so2:x/a/libmemtrail-agent-1.so")
+        );
+        assert_eq!(without_ours("").as_deref(), Some(""));
+        assert!(!has(b"x.so:y.so", OURS));
+        assert_eq!(names_in(b"/l/x.so y.so").collect::<Vec<_>>(), [b"x.so", b"y.so"]);
+        assert_eq!(agent_in(b"x.so:/libmemtrail-agent-1.so/y.so"), None);
+    }
+}
