@@ -108,7 +108,7 @@ pub(super) fn all() -> Outcome<(Vec<Subject>, Vec<String>)> {
     }
     if let Ok(churns) = compiled_rust(&folder) {
         for (name, steps, variants) in [
-            ("maps and strings in Rust", "4000000", real()),
+            ("maps and strings in Rust", "40000000", real()),
             ("maps and strings in Rust, briefly", "300000", exact()),
         ] {
             subjects.push(Subject { name, command: vec![text(&churns), steps.into()], variants });
