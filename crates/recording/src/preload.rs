@@ -71,35 +71,35 @@ fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 mod tests {
     use super::*;
 
-    const OURS: &[u8] = b"/a/libmemtrail-agent-1.so";
+    const AGENT: &[u8] = b"/a/libmemtrail-agent-1.so";
 
-    fn without_ours(value: &str) -> Option<String> {
-        let value = value.replace("OURS", std::str::from_utf8(OURS).unwrap());
-        without(value.as_bytes(), OURS).map(|left| String::from_utf8(left).unwrap())
+    fn without_agent(value: &str) -> Option<String> {
+        let value = value.replace("AGENT", std::str::from_utf8(AGENT).unwrap());
+        without(value.as_bytes(), AGENT).map(|left| String::from_utf8(left).unwrap())
     }
 
     #[test]
     fn what_was_there_before_comes_back() {
         for before in [None, Some(""), Some("x.so"), Some("x.so y.so"), Some(":x.so::y.so ")] {
-            let value = with(OURS, before.map(str::as_bytes));
-            assert!(has(&value, OURS));
-            assert_eq!(agent_in(&value), Some(OURS));
-            assert_eq!(without(&value, OURS).as_deref(), before.map(str::as_bytes), "{before:?}");
+            let value = with(AGENT, before.map(str::as_bytes));
+            assert!(has(&value, AGENT));
+            assert_eq!(agent_in(&value), Some(AGENT));
+            assert_eq!(without(&value, AGENT).as_deref(), before.map(str::as_bytes), "{before:?}");
         }
     }
 
     #[test]
     fn a_program_may_add_to_it() {
-        assert_eq!(without_ours("x.so:OURS").as_deref(), Some("x.so"));
-        assert_eq!(without_ours("x.so:OURS:y.so").as_deref(), Some("x.so:y.so"));
-        assert_eq!(without_ours("OURS x.so OURS:OURS").as_deref(), Some("x.so"));
-        assert_eq!(without_ours("x.so").as_deref(), Some("x.so"));
+        assert_eq!(without_agent("x.so:AGENT").as_deref(), Some("x.so"));
+        assert_eq!(without_agent("x.so:AGENT:y.so").as_deref(), Some("x.so:y.so"));
+        assert_eq!(without_agent("AGENT x.so AGENT:AGENT").as_deref(), Some("x.so"));
+        assert_eq!(without_agent("x.so").as_deref(), Some("x.so"));
         assert_eq!(
-            without_ours("OURS2:xOURS").as_deref(),
+            without_agent("AGENT2:xAGENT").as_deref(),
             Some("/a/libmemtrail-agent-1.so2:x/a/libmemtrail-agent-1.so")
         );
-        assert_eq!(without_ours("").as_deref(), Some(""));
-        assert!(!has(b"x.so:y.so", OURS));
+        assert_eq!(without_agent("").as_deref(), Some(""));
+        assert!(!has(b"x.so:y.so", AGENT));
         assert_eq!(names_in(b"/l/x.so y.so").collect::<Vec<_>>(), [b"x.so", b"y.so"]);
         assert_eq!(agent_in(b"x.so:/libmemtrail-agent-1.so/y.so"), None);
     }
