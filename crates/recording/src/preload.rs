@@ -8,8 +8,22 @@ pub const VARIABLE: &str = "LD_PRELOAD";
 /// What the file of an agent is called, but for its hash and `.so`.
 pub const AGENT_PREFIX: &str = "libmemtrail-agent-";
 
+const ASSIGNED: &[u8] = b"LD_PRELOAD=";
+
 /// The separators of `LD_PRELOAD`: see `ld.so(8)`.
 const SEPARATORS: &[u8] = b": ";
+
+/// The value, if an entry of an environment assigns one to the variable.
+#[must_use]
+pub fn value_in(entry: &[u8]) -> Option<&[u8]> {
+    entry.strip_prefix(ASSIGNED)
+}
+
+/// An entry that assigns `value` to the variable, with the null byte at its end.
+#[must_use]
+pub fn entry(value: &[u8]) -> Vec<u8> {
+    [ASSIGNED, value, b"\0"].concat()
+}
 
 /// The library of an agent in a value of `LD_PRELOAD`.
 #[must_use]
@@ -40,7 +54,7 @@ pub fn with(library: &[u8], before: Option<&[u8]>) -> Vec<u8> {
 /// What a value of `LD_PRELOAD` would be without the library: `None` if the variable would not be set.
 #[must_use]
 pub fn without(value: &[u8], library: &[u8]) -> Option<Vec<u8>> {
-    if value == library {
+    if items(value).all(|item| item == library) {
         return None;
     }
     let mut left = value.to_vec();
@@ -99,6 +113,11 @@ mod tests {
             Some("/a/libmemtrail-agent-1.so2:x/a/libmemtrail-agent-1.so")
         );
         assert_eq!(without_agent("").as_deref(), Some(""));
+        // A launcher that is recorded itself puts it there again.
+        assert_eq!(without_agent("AGENT:AGENT"), None);
+        assert_eq!(value_in(b"LD_PRELOAD=x.so"), Some(&b"x.so"[..]));
+        assert_eq!(value_in(b"LD_PRELOADED=x.so").or(value_in(b"LD_PRELOAD")), None);
+        assert_eq!(entry(b"x.so"), b"LD_PRELOAD=x.so\0");
         assert!(!has(b"x.so:y.so", AGENT));
         assert_eq!(names_in(b"/l/x.so y.so").collect::<Vec<_>>(), [b"x.so", b"y.so"]);
         assert_eq!(agent_in(b"x.so:/libmemtrail-agent-1.so/y.so"), None);

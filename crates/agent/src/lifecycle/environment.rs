@@ -12,8 +12,6 @@ use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State};
 use crate::lifecycle::environment_array::NextEnvironment;
 use crate::recording::report::report_program;
 
-const PRELOAD: &CStr = c"LD_PRELOAD";
-
 /// What the launcher set, ready to be handed to a program we follow into.
 pub(crate) struct Injected {
     /// The session folder.
@@ -28,30 +26,24 @@ unsafe extern "C" {
     static mut environ: *mut *mut libc::c_char;
 }
 
-/// The value of a variable. Not by `getenv`, nor changed by `setenv`: a shell has such functions of its own.
-fn get(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: called before the target runs; the value is used before anything can change it.
-    let mut all = unsafe { entries(environ.cast_const().cast()) };
-    let found = all.find(|entry| is(entry, name.to_bytes()))?;
-    let value = found.to_bytes_with_nul().get(name.count_bytes() + 1..)?;
-    CStr::from_bytes_with_nul(value).ok()
-}
-
-fn session_variable() -> CString {
-    CString::new(SESSION_VARIABLE).unwrap_or_default()
+/// The entries of this process's environment. Not by `getenv`, nor are they changed by `setenv`: a shell has such
+/// functions of its own.
+fn own_entries() -> impl Iterator<Item = &'static CStr> {
+    // SAFETY: called before the target runs; what is found is used before anything can change it.
+    unsafe { entries(environ.cast_const().cast()) }
 }
 
 impl Injected {
     /// What the launcher set, if this process was started by one.
     pub(crate) fn find() -> Option<Self> {
-        let session = get(&session_variable())?.to_bytes();
-        let library = preload::agent_in(get(PRELOAD)?.to_bytes())?;
-        let assignment = [SESSION_VARIABLE.as_bytes(), b"=", session].concat();
-        let session = PathBuf::from(OsStr::from_bytes(session));
+        let assignment = own_entries().find(|entry| session_in(entry).is_some())?.to_owned();
+        let session = PathBuf::from(OsStr::from_bytes(session_in(&assignment)?));
+        let library = own_entries().find_map(|entry| preload::value_in(entry.to_bytes()))?;
+        let library = preload::agent_in(library)?;
         let options = session.join(OPTIONS_FILE);
         let needed =
             [CString::new(library).ok()?, CString::new(options.as_os_str().as_bytes()).ok()?];
-        Some(Self { session, assignment: CString::new(assignment).ok()?, needed })
+        Some(Self { session, assignment, needed })
     }
 
     fn library(&self) -> &[u8] {
@@ -89,7 +81,7 @@ impl Injected {
     /// `environment` is a null-terminated array of strings (or null).
     pub(crate) unsafe fn is_in(environment: *const *const libc::c_char) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { entries(environment) }.any(|entry| is(entry, SESSION_VARIABLE.as_bytes()))
+        unsafe { entries(environment) }.any(|entry| session_in(entry).is_some())
     }
 
     /// Whether a program with this environment loads the library.
@@ -100,7 +92,8 @@ impl Injected {
         // SAFETY: as the caller promises.
         let mut all = unsafe { entries(environment) };
         all.any(|entry| {
-            value(entry, PRELOAD).is_some_and(|preload| preload::has(preload, self.library()))
+            preload::value_in(entry.to_bytes())
+                .is_some_and(|value| preload::has(value, self.library()))
         })
     }
 
@@ -149,11 +142,11 @@ impl Injected {
         let mut before = None;
         // SAFETY: as the caller promises.
         for entry in unsafe { entries(environment) } {
-            if let Some(preload) = value(entry, PRELOAD) {
+            if let Some(value) = preload::value_in(entry.to_bytes()) {
                 // The last one counts for the dynamic linker.
-                before = preload::without(preload, self.library());
+                before = preload::without(value, self.library());
                 next.place_preload();
-            } else if !is(entry, SESSION_VARIABLE.as_bytes()) {
+            } else if session_in(entry).is_none() {
                 next.push(entry);
             }
         }
@@ -168,13 +161,11 @@ impl Injected {
             let (mut from, mut to) = (environ, environ);
             while !from.is_null() && !(*from).is_null() {
                 let entry = CStr::from_ptr(*from);
-                let kept = match value(entry, PRELOAD) {
+                let kept = match preload::value_in(entry.to_bytes()) {
                     // It stays as long as the process does.
-                    Some(preload) => preload::without(preload, self.library()).and_then(|before| {
-                        let text = [PRELOAD.to_bytes(), b"=", &before].concat();
-                        Some(CString::new(text).ok()?.into_raw())
-                    }),
-                    None => (!is(entry, SESSION_VARIABLE.as_bytes())).then_some(*from),
+                    Some(value) => preload::without(value, self.library())
+                        .map(|before| Vec::leak(preload::entry(&before)).as_mut_ptr().cast()),
+                    None => session_in(entry).is_none().then_some(*from),
                 };
                 if let Some(kept) = kept {
                     *to = kept;
@@ -250,14 +241,9 @@ unsafe fn entries<'a>(environment: *const *const libc::c_char) -> impl Iterator<
     })
 }
 
-/// Whether an entry assigns to a variable.
-fn is(entry: &CStr, name: &[u8]) -> bool {
-    entry.to_bytes().strip_prefix(name).is_some_and(|rest| rest.first() == Some(&b'='))
-}
-
-/// The value of a variable, if an entry assigns to it.
-fn value<'a>(entry: &'a CStr, name: &CStr) -> Option<&'a [u8]> {
-    entry.to_bytes().strip_prefix(name.to_bytes())?.strip_prefix(b"=")
+/// The session folder, if an entry names it.
+fn session_in(entry: &CStr) -> Option<&[u8]> {
+    entry.to_bytes().strip_prefix(SESSION_VARIABLE.as_bytes())?.strip_prefix(b"=")
 }
 
 #[cfg(test)]

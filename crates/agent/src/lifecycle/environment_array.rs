@@ -7,6 +7,8 @@ use std::cell::{Cell, UnsafeCell};
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{Ordering::SeqCst, compiler_fence};
 
+use memtrail_recording::preload;
+
 use crate::os::{forked, thread_exit, tls};
 
 /// What the next program gets.
@@ -46,7 +48,7 @@ impl NextEnvironment {
         }
         let Some(at) = self.preload_at else { return };
         if let Some(value) = value {
-            self.preload.extend([b"LD_PRELOAD=", value, b"\0"].concat());
+            self.preload = preload::entry(value);
             self.all[at] = self.preload.as_ptr().cast();
         } else {
             self.all.remove(at);

@@ -12,8 +12,6 @@ use memtrail_recording::session::SESSION_VARIABLE;
 
 use super::process;
 
-const PRELOAD: &[u8] = b"LD_PRELOAD=";
-
 /// Gives `command` the environment in which the dynamic linker loads `library`, which looks for `session`.
 pub(super) fn inject(command: &mut Command, library: &Path, session: &Path) {
     let all = injected(
@@ -25,12 +23,12 @@ pub(super) fn inject(command: &mut Command, library: &Path, session: &Path) {
 }
 
 fn injected(environment: Vec<CString>, library: &[u8], session: &[u8]) -> Vec<CString> {
-    let session = [SESSION_VARIABLE.as_bytes(), b"=", session].concat();
+    let session = [SESSION_VARIABLE.as_bytes(), b"=", session, b"\0"].concat();
     let mut preload_at = None;
     let mut before = None;
     let mut all = Vec::with_capacity(environment.len() + 2);
     for entry in environment {
-        if let Some(value) = entry.to_bytes().strip_prefix(PRELOAD) {
+        if let Some(value) = preload::value_in(entry.to_bytes()) {
             // The last one counts for the dynamic linker.
             before = Some(value.to_vec());
             preload_at.get_or_insert(all.len());
@@ -38,14 +36,14 @@ fn injected(environment: Vec<CString>, library: &[u8], session: &[u8]) -> Vec<CS
             all.push(entry);
         }
     }
-    let preload = [PRELOAD, &preload::with(library, before.as_deref())].concat();
+    let preload = preload::entry(&preload::with(library, before.as_deref()));
     all.insert(preload_at.unwrap_or(all.len()), assignment(preload));
     all.push(assignment(session));
     all
 }
 
 fn assignment(text: Vec<u8>) -> CString {
-    CString::new(text).expect("paths and entries have no null byte")
+    CString::from_vec_with_nul(text).expect("paths and entries have no null byte")
 }
 
 #[cfg(test)]
