@@ -338,8 +338,9 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             let share = response.unjudged.share_of(response.alive);
             if is_unjudged(response) {
                 summary.push(format!(
-                    "{} of the heap cannot be judged, as too few of its blocks were sampled: a higher --rate samples more, \
-                     and five snapshots are enough without, or three for what grows evenly",
+                    "{} of the heap cannot be judged, as too few of its blocks were sampled or too little was allocated \
+                     since: a longer recording and a higher --rate sample more, and five snapshots are enough without, or \
+                     three for what grows evenly",
                     percent(share)
                 ));
             }
@@ -395,7 +396,8 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
         let share = response.unjudged.share_of(response.alive);
         if is_unjudged(response) {
             summary.push(format!(
-                "{} of it cannot be judged, as too few blocks were sampled: a higher --rate samples more",
+                "{} of it cannot be judged, as too few blocks were sampled or too little was allocated since: a longer \
+                 recording and a higher --rate sample more",
                 percent(share)
             ));
         }
