@@ -6,7 +6,7 @@ use std::path::Path;
 
 use memtrail_profile::estimate::{Estimate, Estimator, Sum};
 use memtrail_recording::rates::{RATES_FILE, Rates};
-use memtrail_test_support::compilers::named;
+use memtrail_test_support::compilers::{is_installed, named};
 use memtrail_test_support::contents::read;
 use memtrail_test_support::programs::build;
 use memtrail_test_support::running::{Case, Recorded};
@@ -145,6 +145,21 @@ fn changing_rates_are_unbiased_ocaml_5_3() {
 #[test]
 fn changing_rates_are_unbiased_in_several_domains() {
     hold_against_the_truth("ocaml-5.3.0", "exact_domains", 200);
+}
+
+/// Blocks are chosen by the agent itself: the runtime of 5.1 has no sampler.
+#[test]
+fn changing_rates_are_unbiased_ocaml_5_1() {
+    if is_installed("ocaml-5.1.4") {
+        hold_against_the_truth("ocaml-5.1.4", "exact", 400);
+    }
+}
+
+#[test]
+fn changing_rates_are_unbiased_in_several_domains_ocaml_5_1() {
+    if is_installed("ocaml-5.1.4") {
+        hold_against_the_truth("ocaml-5.1.4", "exact_domains", 200);
+    }
 }
 
 /// As where the runtime's private variables are not found.

@@ -58,6 +58,14 @@ impl Next {
         splitmix::distance(number, rate)
     }
 
+    /// From here on samples count by this rate. The distances outside of the minor heap are drawn anew: kept from a
+    /// higher rate they would be too short for what their samples stand for.
+    fn begin_rate(&self, halvings: Halvings, rate: f64) {
+        self.halvings.store(halvings.0, Relaxed);
+        self.large.store(self.distance(rate) as i64, Relaxed);
+        self.external.store(self.distance(rate) as i64, Relaxed);
+    }
+
     /// How many samples fall into so many words.
     fn samples(&self, ahead: &AtomicI64, words: u64, rate: f64) -> u64 {
         let mut left = ahead.load(Relaxed).saturating_sub_unsigned(words);
@@ -81,9 +89,7 @@ impl Substitute {
             next.numbers.store(SplitMix(seed).next(), Relaxed);
             next.trigger.store(0, Relaxed);
             let (halvings, rate) = rate::to_draw_with(self.target);
-            next.halvings.store(halvings.0, Relaxed);
-            next.large.store(next.distance(rate) as i64, Relaxed);
-            next.external.store(next.distance(rate) as i64, Relaxed);
+            next.begin_rate(halvings, rate);
             self.draw(next, state);
         }
         next
@@ -115,7 +121,9 @@ impl Substitute {
     /// Draws the distance to the next sample in the minor heap from where allocation stands.
     fn draw(&self, next: &Next, state: u64) {
         let (halvings, rate) = rate::to_draw_with(self.target);
-        next.halvings.store(halvings.0, Relaxed);
+        if next.halvings.load(Relaxed) != halvings.0 {
+            next.begin_rate(halvings, rate);
+        }
         let at = self.field(state, self.target.runtime.layout.state.young_ptr);
         let [start, end] = self.minor_heap(state);
         next.drawn_in[0].store(start, Relaxed);
@@ -215,6 +223,39 @@ impl Substitute {
             let [start, end] = self.minor_heap(state);
             let domain = (start..end).contains(&block).then(|| domain_of(self.target, state));
             tracked::add(domain, tracked::Entry { block, samples, key });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A distance that was drawn at a higher rate counted by the lower: of blocks that a program allocates right
+    /// after the rate changes, too many were estimated.
+    #[test]
+    fn blocks_right_after_the_rate_changes_are_not_counted_too_often() {
+        const BASE: f64 = 1e-2;
+        const ROUNDS: u64 = 100_000;
+        let next = &NEXT[DOMAINS - 1];
+        let (mut first, mut others) = (0, 0);
+        for round in 0..ROUNDS {
+            // Half a mean distance at one rate, then at the other.
+            let halvings = Halvings(if round % 2 == 0 { 0 } else { 3 });
+            let rate = halvings.of(BASE);
+            next.begin_rate(halvings, rate);
+            first += next.samples(&next.large, 20, rate) * halvings.weight();
+            others += next.samples(&next.large, 100, rate) * halvings.weight();
+        }
+        for (what, found, words) in [("first", first, 20), ("other", others, 100)] {
+            let expected = (ROUNDS * words) as f64 * BASE;
+            // Each sample stands for its weight: variances of both halves of the rounds.
+            let stderr = (expected / 2.0 * (1.0 + 8.0)).sqrt();
+            let off = (found as f64 - expected) / stderr;
+            assert!(
+                off.abs() < 5.0,
+                "{what}: {found} samples, {expected} expected, {off} standard errors"
+            );
         }
     }
 }
