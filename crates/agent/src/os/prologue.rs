@@ -66,6 +66,9 @@ fn size_of(code: &[u8]) -> Option<Size> {
         [0x41, 0x50..=0x57, ..] => fixed(2),
         // mov imm32, register
         [0xb8..=0xbf, ..] => fixed(5),
+        // The same with REX, and with REX.W mov imm64.
+        [0x40..=0x47, 0xb8..=0xbf, ..] => fixed(6),
+        [0x48..=0x4f, 0xb8..=0xbf, ..] => fixed(10),
         // REX: registers of 64 bits, or the upper eight.
         [0x40..=0x4f, ref rest @ ..] => {
             let size = size_of_operation(rest)?;
@@ -136,6 +139,10 @@ mod tests {
         assert_eq!(length(&[0x48, 0x8b, 0x47, 0x20, 0x48, 0x87, 0x07]), Some(7));
         // mov $32,%edi
         assert_eq!(length(&[0xbf, 32, 0, 0, 0]), Some(5));
+        // mov $32,%r8d
+        assert_eq!(length(&[0x41, 0xb8, 32, 0, 0, 0]), Some(6));
+        // movabs $0x28f5c28f5c28f5c3,%rcx
+        assert_eq!(length(&[0x48, 0xb9, 0xc3, 0xf5, 0x28, 0x5c, 0x8f, 0xc2, 0xf5, 0x28]), Some(10));
     }
 
     #[test]
