@@ -18,6 +18,14 @@ pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
     })
 }
 
+/// What records more of a program next time, where a switch does.
+pub(crate) fn hint(description: &Description) -> Option<&'static str> {
+    let gave_way = matches!(description.outcome, Some(Outcome::GaveWay));
+    // Those of OCaml 4 can be given no other sampler.
+    (gave_way && description.runtime.version.starts_with("5."))
+        .then_some("memtrail run --sampler memtrail samples on beside the program's own Gc.Memprof")
+}
+
 /// What was to be recorded and is not there, a line each.
 pub(crate) fn missing(description: &Description) -> Vec<String> {
     let lost = description.trace.lost;

@@ -56,6 +56,12 @@ impl Version {
         !matches!(self, Self::V5_0 | Self::V5_1 | Self::V5_2)
     }
 
+    /// Whether a sampler from outside can do its work: in OCaml 5 the runtime's functions that it has to stand
+    /// before have names that a program exports.
+    pub const fn can_be_given_sampler(self) -> bool {
+        matches!(self.family(), Family::Multicore)
+    }
+
     /// As people write it, e.g. `4.13`.
     pub const fn name(self) -> &'static str {
         match self {

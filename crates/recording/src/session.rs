@@ -27,6 +27,17 @@ pub const OPTIONS_FILE: &str = "options.json";
 /// Name of the file that says which process is recorded.
 pub const CLAIM_FILE: &str = "claim";
 
+/// A sampler of OCaml programs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sampler {
+    /// The runtime's, `Gc.Memprof`, where it has one.
+    #[default]
+    Memprof,
+    /// The agent's. The runtime's is left to the program.
+    Substitute,
+}
+
 /// What the user asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "one a switch of the command line")]
@@ -42,6 +53,9 @@ pub struct Options {
     /// (slower; a check on the agent).
     #[serde(default)]
     pub decline_samples: bool,
+    /// Whose sampler draws the samples of an OCaml program.
+    #[serde(default)]
+    pub sampler: Sampler,
     /// The recording's folder, if the user named one (absolute).
     pub output: Option<PathBuf>,
     /// Where recordings go otherwise (absolute).
@@ -333,6 +347,7 @@ mod tests {
             rate: 1e-4,
             pace: Pace::Adaptive,
             decline_samples: false,
+            sampler: Sampler::Substitute,
             output: None,
             base: "/tmp".into(),
             children: false,

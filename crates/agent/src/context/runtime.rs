@@ -34,7 +34,7 @@ pub(crate) struct SamplerFunctions {
 pub(crate) struct OcamlRuntime {
     pub(crate) version: Version,
     pub(crate) layout: Layout,
-    /// Absent in 5.0 to 5.2, which have none.
+    /// Absent in 5.0 to 5.2, which have none, and where memtrail's is used.
     pub(crate) sampler: Option<SamplerFunctions>,
     stat_alloc: Allocate,
     stat_free: Free,

@@ -9,7 +9,7 @@ use memtrail_ocaml::calibrate::{Phase, calibrate};
 use memtrail_ocaml::memory::{Memory as _, Probed, ThisProcess};
 use memtrail_ocaml::symbols;
 use memtrail_recording::Checked;
-use memtrail_recording::session::{CLAIM_FILE, SnapshotOptions, State};
+use memtrail_recording::session::{CLAIM_FILE, Sampler, SnapshotOptions, State};
 
 use crate::context::runtime::OcamlRuntime;
 use crate::context::target::Target;
@@ -25,6 +25,9 @@ use crate::recording::notes::{note, without_sampling, without_snapshots};
 use crate::recording::report::report;
 use crate::sampling::{self, handover, premature_dealloc, seeding, substitute};
 use crate::snapshot;
+
+const MEMPROF_USED: &str = "the runtime's own sampler was used, and not memtrail's: OCaml 4 cannot be given another, nor a \
+     runtime whose code is not as expected";
 
 /// Starts recording this process, or tells the launcher why not.
 pub(crate) fn start(pending: PendingStart) {
@@ -68,27 +71,29 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
         Ok(rate) => target.malloc = rate,
         Err(note) => target.notes.push(note),
     }
-    // SAFETY: the runtime is ready, the program's own code has not run: there is one thread.
-    target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
+    let substitute = choose_sampler(&mut target);
     let target: &'static Target = Box::leak(Box::new(target));
-    let has_sampler = target.runtime.sampler.is_some();
-    if has_sampler {
-        sampling::start::prepare(target, family);
-    } else {
-        substitute::prepare(target);
+    match &substitute {
+        None => sampling::start::prepare(target, family),
+        Some(_) => substitute::prepare(target),
     }
     begin(target, &HOOKS, None, 0)?;
     let snapshots = snapshot::lifecycle::prepare(target, family);
     // Behind the hooks of snapshots, so that the time that these take is not the collector's.
     collection_hooks::watch();
-    if has_sampler {
-        sampling::start::start(target, family);
-        handover::watch(target, family);
-    } else if let Err(reason) = substitute::start(target) {
-        without_sampling(format!(
-            "the runtime of OCaml {} has no sampler, and could not be given one: {reason}",
-            target.runtime.version
-        ));
+    match substitute {
+        None => {
+            sampling::start::start(target, family);
+            handover::watch(target, family);
+        }
+        Some(found) => {
+            if let Err(reason) = found.and_then(|found| substitute::start(target, found)) {
+                without_sampling(format!(
+                    "the runtime of OCaml {} has no sampler, and could not be given one: {reason}",
+                    target.runtime.version
+                ));
+            }
+        }
     }
     malloc::start(target);
     if let Err(reason) = snapshots {
@@ -99,6 +104,25 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// What the agent's sampler needs of the runtime, or why it cannot be had; nothing where the runtime's own is used. That
+/// is left to the program if memtrail's is asked for.
+fn choose_sampler(target: &mut Target) -> Option<Result<substitute::Found, String>> {
+    let version = target.runtime.version;
+    if target.runtime.sampler.is_none() {
+        return Some(substitute::find(version));
+    }
+    if target.options.sampler == Sampler::Substitute {
+        if let Ok(found) = substitute::find(version) {
+            target.runtime.sampler = None;
+            return Some(Ok(found));
+        }
+        target.notes.push(MEMPROF_USED);
+    }
+    // SAFETY: the runtime is ready, the program's own code has not run: there is one thread.
+    target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
+    None
 }
 
 /// Checks that the runtime is laid out as its version says.

@@ -84,7 +84,7 @@ unsafe extern "C" fn allocate_custom(
 
 /// The standard library opens three channels before all else. From then on their operations are known, and numbers that C
 /// code allocates cost a comparison.
-fn is_channel(target: &Target, operations: u64) -> bool {
+pub(super) fn is_channel(target: &Target, operations: u64) -> bool {
     match CHANNEL_OPERATIONS.load(Relaxed) {
         0 => {
             let mut name = [0; 16];

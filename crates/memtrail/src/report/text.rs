@@ -144,10 +144,15 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
     if let Some(description) = &recording.description {
         let trace = &description.trace;
         match (&description.outcome, trace.state) {
-            (Some(Outcome::GaveWay), _) => warn(
-                canvas,
-                "the recording ends where the program started a Gc.Memprof profile of its own",
-            ),
+            (Some(Outcome::GaveWay), _) => {
+                warn(
+                    canvas,
+                    "the recording ends where the program started a Gc.Memprof profile of its own",
+                );
+                if let Some(hint) = outcome::hint(description) {
+                    warn(canvas, &format!("hint: {hint}"));
+                }
+            }
             (Some(Outcome::WriteFailed { errno }), _) => {
                 let error = std::io::Error::from_raw_os_error(*errno);
                 warn(canvas, &format!("the recording ends where writing failed: {error}"));

@@ -212,6 +212,9 @@ pub(super) fn announce(
         for note in &description.notes {
             eprintln!("memtrail: note: {note}");
         }
+        if let Some(hint) = outcome::hint(description).filter(|_| is_shown) {
+            eprintln!("hint: {hint}");
+        }
     }
     if let Some(family) = family.filter(|_| several) {
         eprintln!("{}", family_summary(finalized, family, nothing));

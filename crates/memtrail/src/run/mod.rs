@@ -16,6 +16,7 @@ mod process;
 mod rate;
 mod record;
 mod relay;
+mod sampler;
 mod session;
 mod snapshots;
 mod viewing;
@@ -91,6 +92,18 @@ pub(crate) struct Args {
     /// Adapt the rate by declining samples, as where OCaml 4's sampler is not as expected
     #[arg(long, hide = true)]
     decline_samples: bool,
+
+    /// Sampler of OCaml 5.3 and later: `runtime`, its own, which gives way when the program starts Gc.Memprof
+    /// itself, or `memtrail`, which leaves Gc.Memprof to the program. OCaml 4 has the first only, 5.0 to 5.2
+    /// the second
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHICH",
+        default_value = "runtime",
+        hide_possible_values = true
+    )]
+    sampler: sampler::Choice,
 
     /// The recording's folder; it must not exist yet (with --children: the folder to put
     /// recordings in, instead of `<program>-<pid>.family/`)
@@ -389,6 +402,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
             (false, None) => Pace::Adaptive,
         },
         decline_samples: args.decline_samples,
+        sampler: args.sampler.into(),
         output,
         base,
         children: args.children,

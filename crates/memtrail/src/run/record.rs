@@ -8,6 +8,7 @@ use memtrail_recording::session::CALLSTACK_DEPTH;
 
 use super::preflight::{self, Decision};
 use super::process::{self, End};
+use super::sampler;
 use super::{Args, Native, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
@@ -51,6 +52,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         rate,
         vary_rate: false,
         decline_samples: false,
+        sampler: sampler::Choice::Memprof,
         output,
         children,
         native,

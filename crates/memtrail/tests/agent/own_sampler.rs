@@ -53,3 +53,31 @@ fn in_several_domains_at_once() {
 fn in_several_domains_with_the_runtimes_assertions() {
     several_at_once(&build_checked(&named("ocaml-5.3.0"), "memprof_domains"), 30);
 }
+
+/// With memtrail's own sampler the program's does not end the recording, and is told what it is told alone.
+fn beside_ours(program: &Program, function: &str, references: f64) {
+    let options = ["--rate", "1e-2", "--sampler", "memtrail"];
+    let mut contents = read(&Case::new(program, &[]).options(&options).same().recording);
+    assert_eq!(contents.description.outcome, Some(Outcome::Exited { code: Some(0) }));
+    // What the runtime allocates for the program's callbacks is larger.
+    contents.blocks.retain(|block| block.words == 1);
+    contents.expect_words(function, references * 2.0);
+}
+
+#[test]
+fn beside_ours_in_every_order_ocaml_5_3() {
+    let references = 50_000 + 4 * 1_000 + 20 * (10 + 10_000);
+    let program = build(&named("ocaml-5.3.0"), "memprof_order");
+    beside_ours(&program, "Memprof_order.work", f64::from(references));
+}
+
+#[test]
+fn beside_ours_in_several_domains_ocaml_5_3() {
+    let references = 4 * 100_000 + 1_000 + 3 * 50 * (200 + 20_000);
+    for build in [build, build_checked] {
+        let program = build(&named("ocaml-5.3.0"), "memprof_domains");
+        for _ in 0..10 {
+            beside_ours(&program, "Memprof_domains.work", f64::from(references));
+        }
+    }
+}

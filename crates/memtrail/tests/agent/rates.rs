@@ -162,6 +162,13 @@ fn changing_rates_are_unbiased_in_several_domains_ocaml_5_1() {
     }
 }
 
+#[test]
+fn changing_rates_of_our_sampler_are_unbiased_ocaml_5_3() {
+    let options = ["--sampler", "memtrail"];
+    hold_options_against_the_truth("ocaml-5.3.0", "exact", 200, &options);
+    hold_options_against_the_truth("ocaml-5.3.0", "exact_domains", 100, &options);
+}
+
 /// As where the runtime's private variables are not found.
 #[test]
 fn declined_samples_are_unbiased_system() {

@@ -195,17 +195,19 @@ on_each!(channels, |compiler| check(compiler, &CHANNELS));
 #[test]
 fn channels_at_the_default_rate_need_one_snapshot_ocaml_5_3() {
     let program = build(&compilers::named("ocaml-5.3.0"), CHANNELS.program);
-    let found = |argument: &str| {
-        let case = Case::new(&program, &[argument]).options(&["--snapshot", "exit"]);
-        response(&case.recorded().recording)
-    };
-    let leak = found("leak");
-    let [first] = &suspects(&leak)[..] else { panic!("{leak:#}") };
-    assert_eq!(first["growth"]["from"], "samples", "{leak:#}");
-    assert_eq!(first["allocated"][0]["function"], CHANNELS.allocated, "{leak:#}");
-    assert!(first["owner"].as_str().unwrap().starts_with(CHANNELS.owner), "{leak:#}");
-    let closed = found("closed");
-    assert!(suspects(&closed).is_empty(), "{closed:#}");
+    for sampler in ["runtime", "memtrail"] {
+        let found = |argument: &str| {
+            let options = ["--snapshot", "exit", "--sampler", sampler];
+            response(&Case::new(&program, &[argument]).options(&options).recorded().recording)
+        };
+        let leak = found("leak");
+        let [first] = &suspects(&leak)[..] else { panic!("{leak:#}") };
+        assert_eq!(first["growth"]["from"], "samples", "{leak:#}");
+        assert_eq!(first["allocated"][0]["function"], CHANNELS.allocated, "{leak:#}");
+        assert!(first["owner"].as_str().unwrap().starts_with(CHANNELS.owner), "{leak:#}");
+        let closed = found("closed");
+        assert!(suspects(&closed).is_empty(), "{closed:#}");
+    }
 }
 
 /// Of 300 channels four blocks were sampled. Their buffers are off-heap memory, which sizes of owners did not include.

@@ -8,7 +8,7 @@ use std::process::{Command, ExitStatus};
 
 use memtrail_map::MappedFile;
 use memtrail_recording::session::{
-    CALLSTACK_DEPTH, Options, Pace, SESSION_VARIABLE, State, Status,
+    CALLSTACK_DEPTH, Options, Pace, SESSION_VARIABLE, Sampler, State, Status,
 };
 use memtrail_recording::{FileState, Recording};
 use memtrail_sampler::{Alloc, label, trace_if_requested};
@@ -81,6 +81,7 @@ fn options(base: &Path, rate: f64) -> Options {
         rate,
         pace: Pace::Constant,
         decline_samples: false,
+        sampler: Sampler::Memprof,
         output: None,
         base: base.into(),
         children: false,

@@ -8,11 +8,13 @@ use std::arch::naked_asm;
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::Ordering::Relaxed;
 
+use memtrail_ocaml::heap::custom::CHANNEL_BYTES;
 use memtrail_trace::Source;
 
 use super::deaths;
-use super::installed::substitute;
+use super::installed::{Substitute, substitute};
 use crate::os::ffi_guard::guarded;
+use crate::sampling::channel_buffers::is_channel;
 
 /// `CAML_DO_TRACK` (`runtime/caml/memory.h`).
 const TRACKED: c_int = 1;
@@ -76,7 +78,30 @@ pub(super) unsafe extern "C" fn custom(
     let Some(substitute) = substitute() else { return 0 };
     // SAFETY: the runtime's own call.
     let block = unsafe { (substitute.functions.custom)(operations, size, memory) };
-    let words = memory.div_ceil(8) as u64;
+    draw_external(substitute, block, memory.div_ceil(8) as u64);
+    block
+}
+
+/// In place of `caml_alloc_custom`, which allocates channels among others.
+pub(super) unsafe extern "C" fn counted(
+    operations: u64,
+    size: usize,
+    used: usize,
+    most: usize,
+) -> u64 {
+    let counted =
+        substitute().and_then(|substitute| Some((substitute, substitute.functions.counted?)));
+    let Some((substitute, counted)) = counted else { return 0 };
+    // SAFETY: the runtime's own call.
+    let block = unsafe { counted(operations, size, used, most) };
+    if is_channel(substitute.target, operations) {
+        draw_external(substitute, block, CHANNEL_BYTES / 8);
+    }
+    block
+}
+
+/// Draws samples of memory outside the heap that a new block owns.
+fn draw_external(substitute: &Substitute, block: u64, words: u64) {
     if words > 0 && block != 0 {
         let state = substitute.target.runtime.state();
         let samples = substitute.drawn_external(state, words);
@@ -86,7 +111,6 @@ pub(super) unsafe extern "C" fn custom(
             });
         }
     }
-    block
 }
 
 /// In place of `caml_reset_young_limit`.

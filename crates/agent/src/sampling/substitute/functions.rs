@@ -13,6 +13,7 @@ use crate::os::symbol::{required, symbol};
 pub(super) type Small = unsafe extern "C" fn(u64, isize, c_int, c_int, *const u8);
 pub(super) type Large = unsafe extern "C" fn(usize, usize, usize) -> u64;
 pub(super) type Custom = unsafe extern "C" fn(*const c_void, usize, usize) -> u64;
+pub(super) type Counted = unsafe extern "C" fn(u64, usize, usize, usize) -> u64;
 pub(super) type OfDomain = unsafe extern "C" fn(u64);
 pub(super) type Compact = unsafe extern "C" fn(u64, c_int, *const u64);
 
@@ -24,6 +25,8 @@ pub(super) struct Functions {
     pub(super) reset_limit: OfDomain,
     pub(super) after_minor: OfDomain,
     pub(super) compact: Option<Compact>,
+    /// From 5.3 on, which allocates channels.
+    pub(super) counted: Option<Counted>,
     /// The action with which roots are marked.
     pub(super) darken: u64,
     /// Address of the colours, of which the third is that of blocks that are dead.
@@ -38,6 +41,7 @@ pub(super) struct Replacements {
     pub(super) reset_limit: OfDomain,
     pub(super) after_minor: OfDomain,
     pub(super) compact: Compact,
+    pub(super) counted: Counted,
 }
 
 /// How many functions allocate in the major heap.
@@ -67,11 +71,17 @@ impl Functions {
         let certain = hooks.len();
         let optional =
             memory::ALLOCATE_LARGE.into_iter().zip(ours.large.map(|f| f as *const c_void));
-        let compact = (memory::COMPACT, ours.compact as *const c_void);
-        let optional: Vec<_> = optional.chain([compact]).collect();
-        for &(name, ours) in &optional {
-            let function = symbol(name);
-            if !function.is_null() {
+        let others = [
+            (memory::COMPACT, ours.compact as *const c_void),
+            (memory::ALLOCATE_CUSTOM_COUNTED, ours.counted as *const c_void),
+        ];
+        let is_there = |name| {
+            let is_needed = name != memory::ALLOCATE_CUSTOM_COUNTED || version.can_sample();
+            is_needed && !symbol(name).is_null()
+        };
+        for (name, ours) in optional.chain(others) {
+            if is_there(name) {
+                let function = symbol(name);
                 hooks.push(FunctionHook { name, function, size: size_of_function(name), ours });
             }
         }
@@ -82,9 +92,10 @@ impl Functions {
             .first_chunk()
             .ok_or_else(|| "its code is not as expected".to_owned())?;
         let mut rest = prepared.originals[certain..].iter().copied();
-        let mut next = |name| if symbol(name).is_null() { None } else { rest.next() };
+        let mut next = |name| if is_there(name) { rest.next() } else { None };
         let large = memory::ALLOCATE_LARGE.map(&mut next);
         let compact = next(memory::COMPACT);
+        let counted = next(memory::ALLOCATE_CUSTOM_COUNTED);
         // SAFETY: the runtime declares the functions with these types (see `symbols`); at these addresses
         // they begin as it compiled them.
         let functions = unsafe {
@@ -95,6 +106,7 @@ impl Functions {
                 reset_limit: transmute::<u64, OfDomain>(reset_limit),
                 after_minor: transmute::<u64, OfDomain>(after_minor),
                 compact: compact.map(|at| transmute::<u64, Compact>(at)),
+                counted: counted.map(|at| transmute::<u64, Counted>(at)),
                 darken: required(heap::DARKEN).map_err(missing)? as u64,
                 colours: required(memory::COLOURS).map_err(missing)? as u64,
             }

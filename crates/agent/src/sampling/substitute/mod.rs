@@ -1,4 +1,5 @@
-//! The sampler of runtimes that have none: OCaml 5.0 to 5.2, whose `caml_memprof_start` only raises.
+//! The sampler of runtimes that have none: OCaml 5.0 to 5.2, whose `caml_memprof_start` only raises. Later ones are given
+//! it where that is asked for, and keep theirs for the program.
 //!
 //! What the sampler of 5.3 does inside the runtime is done from outside. Each domain allocates down to
 //! `young_limit`; that is raised to where the next sample is, so that the allocation which it falls into
@@ -17,7 +18,10 @@ pub(crate) mod tracked;
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use memtrail_ocaml::version::Version;
+
 use crate::context::target::Target;
+use crate::os::function_hooks::Prepared;
 use crate::sampling::rate::{self, RateControl};
 use crate::sampling::state;
 use functions::{Functions, Replacements};
@@ -30,7 +34,23 @@ const REPLACEMENTS: Replacements = Replacements {
     reset_limit: entry::reset_limit,
     after_minor: entry::after_minor,
     compact: entry::compact,
+    counted: entry::counted,
 };
+
+/// What it needs of a runtime.
+pub(crate) struct Found {
+    functions: Functions,
+    prepared: Prepared,
+}
+
+/// Looks whether a runtime can be given it. The error says why not. Nothing of the runtime is changed.
+pub(crate) fn find(version: Version) -> Result<Found, String> {
+    if !version.can_be_given_sampler() {
+        return Err("its allocator has no place to stand before".to_owned());
+    }
+    let (functions, prepared) = Functions::prepare(version, &REPLACEMENTS)?;
+    Ok(Found { functions, prepared })
+}
 
 /// Gets ready to capture callstacks.
 pub(crate) fn prepare(target: &'static Target) {
@@ -41,10 +61,10 @@ pub(crate) fn prepare(target: &'static Target) {
 /// Starts sampling. The error says why that is not possible: then the runtime is as it was.
 ///
 /// The runtime is ready, the program's own code has not run: the process has one thread.
-pub(crate) fn start(target: &'static Target) -> Result<(), String> {
+pub(crate) fn start(target: &'static Target, found: Found) -> Result<(), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
     let fields = *target.runtime.layout.multicore().ok_or_else(|| missing("caml_state"))?;
-    let (functions, prepared) = Functions::prepare(target.runtime.version, &REPLACEMENTS)?;
+    let Found { functions, prepared } = found;
     let substitute = install(Substitute { target, fields, functions })
         .ok_or_else(|| "it is being sampled already".to_owned())?;
     // SAFETY: the process has one thread; ours take and give what the runtime's functions do, none of which
