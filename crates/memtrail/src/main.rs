@@ -84,6 +84,8 @@ enum Command {
     Man(man::Args),
     #[command(hide = true)]
     KeepSession(run::KeeperArgs),
+    #[command(hide = true)]
+    WatchGroup(run::GroupArgs),
 }
 
 fn main() -> ExitCode {
@@ -107,6 +109,7 @@ fn main() -> ExitCode {
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::KeepSession(args) => run::keep_session(&args),
+        Command::WatchGroup(args) => run::watch_group(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

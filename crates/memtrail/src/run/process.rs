@@ -18,6 +18,8 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithOrigin;
 use signal_hook::low_level::siginfo::Cause;
 
+use super::group_signals;
+
 /// `SIGPIPE`'s disposition when this process started, before Rust's runtime ignored it.
 static SIGPIPE_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
@@ -217,6 +219,10 @@ pub(super) fn address_space() -> Option<u64> {
     (limit != libc::RLIM_INFINITY).then_some(limit)
 }
 
+/// Signals that are passed on to the program.
+pub(super) const PASSED_ON: [i32; 8] =
+    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT];
+
 /// Starts the program, waits for its end, and passes signals on to it meanwhile.
 pub(super) fn run(
     mut command: Command,
@@ -228,9 +234,7 @@ pub(super) fn run(
         kill_with_parent(&mut command);
     }
     // Signals ignored here stay ignored, by us and by the child, as under nohup.
-    let passed_on = [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT]
-        .into_iter()
-        .filter(|&signal| disposition(signal) != libc::SIG_IGN);
+    let passed_on = PASSED_ON.into_iter().filter(|&signal| disposition(signal) != libc::SIG_IGN);
     let mut signals = SignalsInfo::<WithOrigin>::new(passed_on)?;
     // It waits for the child: should there be no thread to be had, nothing has been started yet.
     let (begin, begun) = std::sync::mpsc::channel::<()>();
@@ -243,7 +247,7 @@ pub(super) fn run(
                 END_REQUESTED.store(true, Relaxed);
             }
             // What the terminal sends goes to the whole group, so the child has it already.
-            if !matches!(origin.cause, Cause::Kernel) {
+            if !matches!(origin.cause, Cause::Kernel) && !group_signals::is_for_all(origin.signal) {
                 let child = CHILD.load(Relaxed);
                 if child > 0 {
                     // SAFETY: plain system call; the child is not reaped while CHILD names it.
@@ -257,8 +261,11 @@ pub(super) fn run(
     CHILD.store(pid, Relaxed);
     // It fails only if the thread is gone.
     let _ = begin.send(());
+    group_signals::begin();
     started(child.id());
-    wait(pid)
+    let end = wait(pid);
+    group_signals::end();
+    end
 }
 
 fn wait(pid: i32) -> io::Result<End> {

@@ -10,6 +10,7 @@ mod own_functions;
 mod published;
 mod references;
 mod resident_memory;
+mod signals;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
