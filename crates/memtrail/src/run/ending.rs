@@ -186,12 +186,17 @@ pub(super) fn announce(
     }
     let several = finalized.recordings.len() > 1;
     let (mut shown, mut nothing) = (0, 0);
+    let is_empty = |recorded: &Recorded| {
+        let description = &recorded.description;
+        let has_some = description.trace.blocks > 0 || outcome::snapshots_taken(description) > 0;
+        !recorded.alive && !has_some
+    };
+    // The last of several is what the program has become.
+    let only = finalized.recordings.iter().all(is_empty).then(|| finalized.recordings.last());
+    let only = only.flatten().filter(|_| family.is_none()).map(|recorded| &recorded.folder);
     for recorded in &finalized.recordings {
         let description = &recorded.description;
-        let is_nothing = several
-            && !recorded.alive
-            && description.trace.blocks == 0
-            && outcome::snapshots_taken(description) == 0;
+        let is_nothing = several && is_empty(recorded) && only != Some(&recorded.folder);
         if is_nothing {
             nothing += 1;
         }
