@@ -27,6 +27,14 @@ static SIGPIPE_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 /// described, not to end us.
 static SIGXFSZ_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
+/// Signals that were ignored when this process started, a bit each. The program is to ignore them too, until it wants them:
+/// a shell's script starts programs in the background without `SIGINT`, `nohup` without `SIGHUP`.
+static IGNORED_BEFORE: AtomicU32 = AtomicU32::new(0);
+
+fn is_ignored(ignored: u32, signal: i32) -> bool {
+    ignored & 1 << signal != 0
+}
+
 /// The standard streams that were closed when this process started, a bit each.
 static CLOSED: AtomicU32 = AtomicU32::new(0);
 
@@ -37,6 +45,11 @@ static NOTE: extern "C" fn() = note_what_was_inherited;
 extern "C" fn note_what_was_inherited() {
     SIGPIPE_BEFORE.store(disposition(libc::SIGPIPE), Relaxed);
     SIGXFSZ_BEFORE.store(disposition(libc::SIGXFSZ), Relaxed);
+    for signal in PASSED_ON {
+        if disposition(signal) == libc::SIG_IGN {
+            IGNORED_BEFORE.fetch_or(1 << signal, Relaxed);
+        }
+    }
     for stream in 0..3 {
         // SAFETY: only asks.
         if unsafe { libc::fcntl(stream, libc::F_GETFD) } < 0 {
@@ -73,11 +86,12 @@ pub(super) fn user_id() -> u32 {
     unsafe { libc::geteuid() }
 }
 
-/// Gives `command` what this process was given: signal mask, `SIGPIPE`, closed streams.
+/// Gives `command` what this process was given: signal mask, ignored signals, closed streams.
 fn as_inherited(command: &mut Command) {
     let sigpipe = SIGPIPE_BEFORE.load(Relaxed);
     let sigxfsz = SIGXFSZ_BEFORE.load(Relaxed);
     let closed = CLOSED.load(Relaxed);
+    let ignored = IGNORED_BEFORE.load(Relaxed);
     // SAFETY: an all-zero set is valid and is filled; the closure makes async-signal-safe calls.
     unsafe {
         let mut mask: libc::sigset_t = std::mem::zeroed();
@@ -85,6 +99,9 @@ fn as_inherited(command: &mut Command) {
         command.pre_exec(move || {
             libc::signal(libc::SIGPIPE, sigpipe);
             libc::signal(libc::SIGXFSZ, sigxfsz);
+            for signal in PASSED_ON.into_iter().filter(|&signal| is_ignored(ignored, signal)) {
+                libc::signal(signal, libc::SIG_IGN);
+            }
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
             for stream in (0..3).filter(|stream| closed & 1 << stream != 0) {
                 libc::close(stream);
@@ -233,9 +250,7 @@ pub(super) fn run(
     if killed_with_us {
         kill_with_parent(&mut command);
     }
-    // Signals ignored here stay ignored, by us and by the child, as under nohup.
-    let passed_on = PASSED_ON.into_iter().filter(|&signal| disposition(signal) != libc::SIG_IGN);
-    let mut signals = SignalsInfo::<WithOrigin>::new(passed_on)?;
+    let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON)?;
     // It waits for the child: should there be no thread to be had, nothing has been started yet.
     let (begin, begun) = std::sync::mpsc::channel::<()>();
     std::thread::Builder::new().stack_size(128 * 1024).spawn(move || {
@@ -243,7 +258,8 @@ pub(super) fn run(
             return;
         }
         for origin in &mut signals {
-            if matches!(origin.signal, SIGHUP | SIGTERM) {
+            let ignored = is_ignored(IGNORED_BEFORE.load(Relaxed), origin.signal);
+            if matches!(origin.signal, SIGHUP | SIGTERM) && !ignored {
                 END_REQUESTED.store(true, Relaxed);
             }
             // What the terminal sends goes to the whole group, so the child has it already.

@@ -66,3 +66,28 @@ fn a_signal_to_the_whole_group_comes_once() {
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(!has_child(pid, "watch-group"));
 }
+
+/// A program that a script starts in the background begins without `SIGINT`, and may want it all the same: postgres does.
+/// memtrail ignored it, too, and passed nothing on.
+#[test]
+fn a_signal_that_was_ignored_at_the_start_is_passed_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "trap '' HUP; exec \"$@\"";
+    // bash cannot have what was ignored when it started.
+    let program = "import signal, time\nprint(signal.getsignal(1) == signal.SIG_IGN)\nsignal.signal(1, lambda *_: exit(4))\n\
+                   print('ready', flush=True)\nwhile True: time.sleep(0.05)";
+    let mut memtrail = Command::new("/bin/sh")
+        .args(["-c", script, "sh", env!("CARGO_BIN_EXE_memtrail"), "run", "--native", "-o"])
+        .arg(folder.path().join("r.memtrail"))
+        .args(["--", "/usr/bin/python3", "-c", program])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(memtrail.stdout.take().unwrap()).lines().map(Result::unwrap);
+    assert_eq!(lines.next().as_deref(), Some("True"), "it is ignored by the program");
+    assert_eq!(lines.next().as_deref(), Some("ready"));
+    kill("-HUP", &memtrail.id().to_string());
+    let output = memtrail.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+}
