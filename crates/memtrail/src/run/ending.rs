@@ -1,19 +1,21 @@
 //! After the program's end: recordings are made whole, described, and announced.
 
 use std::borrow::Cow;
+use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
-use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive};
+use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive, started_at};
 use memtrail_symbols::OwnFunctions;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use super::process::End;
 use super::session::Session;
+use super::survivors::own_numbers;
 use super::{live_packets, native_names, writing};
 use crate::{json, outcome, references, shell_quote};
 
@@ -60,9 +62,13 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     let options = Options::load(session.folder()).ok().and_then(|options| options.snapshots);
     let wants_last = options.is_some_and(|options| options.exit);
     let mut recordings = Vec::new();
+    // Whoever keeps a session started after the processes.
+    let begin = if root == 0 { 0 } else { started_at(std::process::id()).unwrap_or(0) };
+    let running = LazyCell::new(|| own_numbers(session.folder(), begin));
     for status in &statuses {
         let State::Recording { folder, failure } = &status.state else { continue };
-        let alive = status.pid != root && is_alive(status.pid);
+        // Another process may have its number, in another namespace or after it.
+        let alive = status.pid != root && running.contains(&status.pid);
         let Ok(Recording { description: Some(mut description), trace, .. }) =
             Recording::open(folder)
         else {

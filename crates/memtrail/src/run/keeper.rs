@@ -4,19 +4,19 @@
 //! It has no terminal, no descriptor and no environment that anyone waits for, and ends with the last
 //! of them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use memtrail_recording::session::{OPTIONS_FILE, Options};
+use memtrail_recording::session::Options;
 use memtrail_recording::{is_alive, started_at};
 
 use super::ending;
 use super::process::{self, End};
 use super::relay::Service;
 use super::session::Session;
+use super::survivors::survivors;
 use crate::error::{Failure, Kind};
 
 /// Between looks at whether they have ended.
@@ -66,20 +66,4 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     ending::finalize(&session, 0, End::Exited(0));
     drop(relay);
     Ok(ExitCode::SUCCESS)
-}
-
-/// Processes, started at some time or later, that agents of this session are recording, or would:
-/// they have its options mapped.
-fn survivors(session: &Path, begin: u64) -> Vec<u32> {
-    let options = session.join(OPTIONS_FILE);
-    let Some(options) = options.to_str() else { return Vec::new() };
-    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
-    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        // Their mappings are long, and there may be thousands of processes.
-        .filter(|&pid| started_at(pid).is_some_and(|started| started >= begin))
-        .filter(|pid| {
-            let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-            maps.lines().any(|line| line.ends_with(options)) && is_alive(*pid)
-        })
-        .collect()
 }

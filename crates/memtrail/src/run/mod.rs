@@ -20,6 +20,7 @@ mod relay;
 mod sampler;
 mod session;
 mod snapshots;
+mod survivors;
 mod viewing;
 mod writing;
 

@@ -1,0 +1,44 @@
+//! Which recorded processes run.
+
+use std::fs;
+use std::path::Path;
+
+use memtrail_recording::session::OPTIONS_FILE;
+use memtrail_recording::{is_alive, started_at};
+
+/// Processes, started at some time or later, that agents of this session are recording, or would:
+/// they have its options mapped.
+pub(super) fn survivors(session: &Path, begin: u64) -> Vec<u32> {
+    let options = session.join(OPTIONS_FILE);
+    let Some(options) = options.to_str() else { return Vec::new() };
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+        // Their mappings are long, and there may be thousands of processes.
+        .filter(|&pid| started_at(pid).is_some_and(|started| started >= begin))
+        .filter(|pid| {
+            let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+            maps.lines().any(|line| line.ends_with(options)) && is_alive(*pid)
+        })
+        .collect()
+}
+
+/// The same, by the number that each has for itself: in a pid namespace of its own, as of a container, that is another one.
+pub(super) fn own_numbers(session: &Path, begin: u64) -> Vec<u32> {
+    survivors(session, begin).into_iter().map(|pid| own_number(pid).unwrap_or(pid)).collect()
+}
+
+/// The last of the numbers in `NSpid` (`proc(5)`).
+fn own_number(pid: u32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    numbers.split_whitespace().next_back()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_process_knows_its_number() {
+        assert_eq!(super::own_number(std::process::id()), Some(std::process::id()));
+        assert_eq!(super::own_number(u32::MAX), None);
+    }
+}
