@@ -13,6 +13,23 @@ const ASSIGNED: &[u8] = b"LD_PRELOAD=";
 /// The separators of `LD_PRELOAD`: see `ld.so(8)`.
 const SEPARATORS: &[u8] = b": ";
 
+/// Names of glibc's dynamic linker begin so: `ld-linux-x86-64.so.2`, that of the Linux Standard Base, and older ones.
+const GLIBC_LOADERS: [&[u8]; 4] = [b"ld-linux", b"ld-lsb", b"ld-2.", b"ld.so"];
+
+/// Why a program is not given the agent whose dynamic linker is not glibc's; reads after the program's name. musl's would
+/// end it, as it does not find the libraries that the agent is linked with.
+pub const OTHER_LIBC: &str =
+    "is linked with another C library than glibc, and cannot load the agent";
+/// The same of another processor's, or 32 bits.
+pub const OTHER_MACHINE: &str = "is a program for another kind of machine than this memtrail";
+
+/// Whether a dynamic linker, as `PT_INTERP` of a program names it, loads an agent.
+#[must_use]
+pub fn is_glibc(linker: &[u8]) -> bool {
+    let name = file_name(linker);
+    GLIBC_LOADERS.iter().any(|start| name.starts_with(start))
+}
+
 /// The value, if an entry of an environment assigns one to the variable.
 #[must_use]
 pub fn value_in(entry: &[u8]) -> Option<&[u8]> {
@@ -84,6 +101,20 @@ fn items(value: &[u8]) -> impl Iterator<Item = &[u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn musl_is_not_glibc() {
+        for linker in
+            ["/lib64/ld-linux-x86-64.so.2", "/gnu/store/x-glibc/lib/ld-linux-aarch64.so.1"]
+        {
+            assert!(is_glibc(linker.as_bytes()), "{linker}");
+        }
+        for linker in
+            ["/lib/ld-musl-x86_64.so.1", "/lib/ld64-uClibc.so.0", "/system/bin/linker64", ""]
+        {
+            assert!(!is_glibc(linker.as_bytes()), "{linker}");
+        }
+    }
 
     const AGENT: &[u8] = b"/a/libmemtrail-agent-1.so";
 

@@ -28,8 +28,8 @@ unsafe extern "C" {
 
 /// The entries of this process's environment. Not by `getenv`, nor are they changed by `setenv`: a shell has such
 /// functions of its own.
-fn own_entries() -> impl Iterator<Item = &'static CStr> {
-    // SAFETY: called before the target runs; what is found is used before anything can change it.
+pub(super) fn own_entries() -> impl Iterator<Item = &'static CStr> {
+    // SAFETY: what is found is used before anything can change it, as far as libc's own `execvp` can know.
     unsafe { entries(environ.cast_const().cast()) }
 }
 

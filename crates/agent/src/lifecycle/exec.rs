@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::environment_array::with_array;
 use crate::lifecycle::injected::injected;
+use crate::lifecycle::next_program::loads_agent;
 use crate::os::cancellation::without_cancellation;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
@@ -64,11 +65,16 @@ unsafe fn environment_for_next<T>(
     if !follow && !unsafe { Injected::is_in(environment) } {
         return with(environment);
     }
-    // The dynamic linker would complain to the program's standard error.
-    let can_be_loaded = || keeping_errno(|| injected.can_be_loaded());
+    // SAFETY: as the caller promises.
+    let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
+    // The dynamic linker would complain to the program's standard error, or end it.
+    let can_be_loaded = || {
+        keeping_errno(|| {
+            program.map_or(Ok(()), loads_agent)?;
+            injected.can_be_loaded()
+        })
+    };
     if let Err(reason) = without_cancellation(can_be_loaded) {
-        // SAFETY: as the caller promises.
-        let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
         let report = || injected.report(program.unwrap_or_default(), reason);
         without_cancellation(|| keeping_errno(report));
         // SAFETY: as the caller promises.

@@ -232,12 +232,22 @@ pub(super) fn announce(
     } else if finalized.recordings.len() > 4 {
         eprintln!("memtrail: {} recordings", finalized.recordings.len());
     }
+    // A script may start the same one many times.
+    let mut refused: Vec<(&str, &str, Option<&str>, usize)> = Vec::new();
     for status in &finalized.statuses {
-        if let State::Refused { reason, hint } = &status.state {
-            eprintln!("memtrail: not recorded: {} {reason}", status.program);
-            if let Some(hint) = hint {
-                eprintln!("hint: {hint}");
-            }
+        let State::Refused { reason, hint } = &status.state else { continue };
+        let same = |one: &&mut (&str, &str, _, _)| (one.0, one.1) == (&*status.program, &**reason);
+        match refused.iter_mut().find(same) {
+            Some((.., times)) => *times += 1,
+            None => refused.push((&status.program, reason, hint.as_deref(), 1)),
+        }
+    }
+    for (program, reason, hint, times) in refused {
+        let times =
+            if times > 1 { format!(" ({} times)", grouped(times as u64)) } else { String::new() };
+        eprintln!("memtrail: not recorded: {program} {reason}{times}");
+        if let Some(hint) = hint {
+            eprintln!("hint: {hint}");
         }
     }
     let passed = finalized.statuses.iter().filter(|s| s.state == State::Passed).count();

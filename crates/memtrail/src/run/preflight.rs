@@ -5,7 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
-use memtrail_ocaml::inspect::{Verdict, inspect, is_linked_with, preloads, refuses_preload};
+use memtrail_ocaml::inspect::{
+    Interpreter, Verdict, inspect, interpreter, is_linked_with, refuses_preload,
+};
 use memtrail_recording::preload;
 use memtrail_text::rounded::bytes;
 
@@ -26,6 +28,8 @@ const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
 
 /// The library of GCC's; clang's is part of the program.
 const ADDRESS_SANITIZER: &[u8] = b"libasan.so.";
+const STATIC: &str = "is statically linked, and cannot load the agent";
+
 const SANITIZER_OPTIONS: &str = "ASAN_OPTIONS";
 const ANY_ORDER: &str = "verify_asan_link_order=0";
 
@@ -80,18 +84,24 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
             )),
         };
     }
+    let not_loaded = match interpreter(&file) {
+        Interpreter::OtherMachine => Some(preload::OTHER_MACHINE),
+        Interpreter::Path(linker) if !preload::is_glibc(linker) => Some(preload::OTHER_LIBC),
+        // It may start OCaml programs.
+        Interpreter::None => (native == Native::Only).then_some(STATIC),
+        Interpreter::Path(_) | Interpreter::NoProgram => None,
+    };
+    let unrecorded = not_loaded
+        .map(|reason| Decision::Unrecorded { reason: format!("it {reason}"), hint: None });
     if native == Native::Only {
-        return match preloads(&file) {
-            Ok(()) => Decision::Record,
-            Err(reason) => Decision::Unrecorded { reason: format!("it {reason}"), hint: None },
-        };
+        return unrecorded.unwrap_or(Decision::Record);
     }
     match inspect(&file) {
         Verdict::Refused(reason) => Decision::Unrecorded {
             reason: format!("it {reason}"),
             hint: Some(reason.hint().into()),
         },
-        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => Decision::Record,
+        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => unrecorded.unwrap_or(Decision::Record),
     }
 }
 

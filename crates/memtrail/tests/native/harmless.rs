@@ -137,3 +137,42 @@ fn a_library_that_is_loaded_later_throws() {
         assert_eq!(recorded.seen.stdout(), "100\n");
     }
 }
+
+/// musl's dynamic linker found the agent, but not what the agent is linked with, and ended the program.
+#[test]
+fn programs_of_another_libc_are_not_given_the_agent() {
+    let folder = tempfile::tempdir().unwrap();
+    // glibc's under another name: so the program runs, and can tell.
+    let linker = folder.path().join("ld-musl-x86_64.so.1");
+    let own = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let own = own
+        .lines()
+        .find_map(|line| line.split(' ').next_back().filter(|p| p.contains("/ld-linux")));
+    std::fs::copy(own.unwrap(), &linker).unwrap();
+    let option = format!("-Wl,--dynamic-linker={}", linker.display());
+    let program = compile("prints_preload.c", &[&option]);
+    let path = program.path.to_str().unwrap();
+    let reason = "is linked with another C library than glibc, and cannot load the agent";
+    let run = |options: &[&str], command: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .arg("run")
+            .args(options)
+            .arg("-o")
+            .arg(folder.path().join(format!("r{}{}", options.len(), command.len())))
+            .arg("--")
+            .args(command)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "no LD_PRELOAD\n", "{errors}");
+        assert!(errors.contains(reason), "{errors}");
+    };
+    run(&["--native"], &[path]);
+    run(&[], &[path]);
+    // What becomes it, and what starts it, by a path and by a name.
+    run(&["--native"], &["/usr/bin/env", path]);
+    let folder = program.path.parent().unwrap().display();
+    let script = format!("PATH={folder}:$PATH; program; true");
+    run(&["--native", "--children"], &["/bin/sh", "-c", &script]);
+    run(&["--native", "--children"], &["/usr/bin/env", &format!("PATH={folder}:/bin"), "program"]);
+}

@@ -7,7 +7,7 @@ use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSymbol};
 
 use super::strings::{self, Guess};
-use super::{Other, Program, Reason, Rival, Verdict};
+use super::{Interpreter, Other, Program, Reason, Rival, Verdict};
 use crate::layout::Machine;
 use crate::version::{Unsupported, Version, detect};
 
@@ -42,23 +42,22 @@ pub(super) fn judge(file: &[u8]) -> Verdict {
     }
 }
 
-pub(super) fn preloads(file: &[u8]) -> Result<(), &'static str> {
+/// The dynamic linker that the kernel starts a program of this machine with, by its path.
+pub(super) fn interpreter(file: &[u8]) -> Interpreter<'_> {
     const HERE: object::elf::Machine =
         if cfg!(target_arch = "aarch64") { EM_AARCH64 } else { EM_X86_64 };
     if !file.starts_with(MAGIC) {
-        return Ok(());
+        return Interpreter::NoProgram;
     }
-    let another = Err("is a program for another kind of machine than this memtrail");
-    let Ok(elf) = ElfFile64::<Endianness>::parse(file) else { return another };
+    let Ok(elf) = ElfFile64::<Endianness>::parse(file) else { return Interpreter::OtherMachine };
     let (endian, header) = (elf.endian(), elf.elf_header());
     if endian != Endianness::Little || header.e_machine(endian) != HERE {
-        return another;
+        return Interpreter::OtherMachine;
     }
-    if elf.elf_program_headers().iter().any(|h| h.p_type(endian) == PT_INTERP) {
-        Ok(())
-    } else {
-        Err("is statically linked, and cannot load the agent")
-    }
+    let mut named = elf.elf_program_headers().iter().filter(|h| h.p_type(endian) == PT_INTERP);
+    let Some(named) = named.next() else { return Interpreter::None };
+    let path = named.data(endian, file).unwrap_or_default();
+    Interpreter::Path(path.split(|&byte| byte == 0).next().unwrap_or_default())
 }
 
 fn read(file: &[u8]) -> Option<Executable<'_>> {

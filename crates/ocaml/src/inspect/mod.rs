@@ -82,10 +82,22 @@ pub fn inspect(file: &[u8]) -> Verdict {
     elf::judge(file)
 }
 
-/// Whether the dynamic loader can put a library of this machine into a program of whatever language. A file that is no
-/// executable is a script, or left to the kernel to refuse. The reason reads after the program's name.
-pub fn preloads(file: &[u8]) -> Result<(), &'static str> {
-    elf::preloads(file)
+/// What the kernel starts a program with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpreter<'a> {
+    /// The file is no executable: a script, or left to the kernel to refuse.
+    NoProgram,
+    /// A program for another processor, or of 32 bits.
+    OtherMachine,
+    /// None: it is statically linked.
+    None,
+    /// The dynamic linker, as the program names it.
+    Path(&'a [u8]),
+}
+
+/// What the kernel starts a program of whatever language with.
+pub fn interpreter(file: &[u8]) -> Interpreter<'_> {
+    elf::interpreter(file)
 }
 
 /// Whether bytecode stands at the end of the file, behind whatever starts the interpreter (`bytecomp/bytelink.ml`,
