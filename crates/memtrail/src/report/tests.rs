@@ -99,6 +99,19 @@ fn several_domains_at_80_columns() {
     insta::assert_snapshot!(at_width(DOMAINS, question(Some(Moment::End)), 80));
 }
 
+/// A program that allocated first and slept then had lasted up to its last sample, and allocated a hundred times as fast.
+#[test]
+fn a_program_lasted_until_its_end() {
+    let report = report(COMPILER, &question(None));
+    let mut recording = recorded(r#""state": "complete", "lost": 0"#, r#"{"exited": {"code": 0}}"#);
+    let description = recording.description.as_mut().unwrap();
+    description.ended_unix_us = Some(report.trace.start_unix_us + 100_000_000);
+    let text = plain(&recording, &report, 80);
+    assert!(text.contains("\n1m40s from "), "{text}");
+    let rate = report.totals.allocated.bytes / 100.0;
+    assert!(text.contains(&format!("{}/s", memtrail_text::rounded::bytes(rate))), "{text}");
+}
+
 #[test]
 fn by_module_of_what_was_allocated_in_a_range() {
     let selection =

@@ -27,7 +27,7 @@ pub(super) fn render(
     if report.totals.allocated.samples == 0 {
         nothing(&mut canvas, recording, report);
     } else {
-        totals(&mut canvas, report);
+        totals(&mut canvas, report, lasted(recording, report));
         curve::draw(&mut canvas, report);
     }
     if let Some(memory) = &process.memory {
@@ -68,7 +68,7 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
         .map_or(String::new(), |description| format!(", {}", description.runtime.name()));
     let line = format!(
         "{} from {start}; pid {} on {}{runtime}",
-        seconds(trace.duration_seconds),
+        seconds(lasted(recording, report)),
         trace.pid,
         trace.host
     );
@@ -107,7 +107,16 @@ fn nothing(canvas: &mut Canvas, recording: &Recording, report: &Report) {
     canvas.paragraph(FAINT, 0, "`memtrail run --rate 1e-2` records short runs in more detail.");
 }
 
-fn totals(canvas: &mut Canvas, report: &Report) {
+/// How long the program ran, in seconds: where its end is not known, up to the last event of the trace.
+fn lasted(recording: &Recording, report: &Report) -> f64 {
+    let trace = &report.trace;
+    let ended = recording.description.as_ref().and_then(|description| description.ended_unix_us);
+    let ran = ended.and_then(|ended| ended.checked_sub(trace.start_unix_us));
+    ran.map_or(0.0, |microseconds| microseconds as f64 / 1e6).max(trace.duration_seconds)
+}
+
+/// `lasted`: how long the program ran, in seconds.
+fn totals(canvas: &mut Canvas, report: &Report, lasted: f64) {
     let totals = &report.totals;
     let mark = report.caveats.mark();
     let mut row = |name: &str, amount: &Amount, note: String| {
@@ -121,7 +130,7 @@ fn totals(canvas: &mut Canvas, report: &Report) {
         ]);
     };
     let share = |part: &Amount, whole: &Amount| percent(ratio(part.bytes, whole.bytes));
-    let rate = ratio(totals.allocated.bytes, report.trace.duration_seconds);
+    let rate = ratio(totals.allocated.bytes, lasted);
     let speed = if rate > 0.0 { format!("{mark}{}/s", bytes(rate)) } else { String::new() };
     row("allocated", &totals.allocated, speed);
     let promoted = share(&totals.promoted, &totals.allocated);
