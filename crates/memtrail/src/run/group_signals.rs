@@ -27,7 +27,7 @@ const DELAY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// A report that is older is of another signal.
-const OLD: Duration = Duration::from_millis(500);
+const OLD: Duration = Duration::from_millis(100);
 
 /// The process.
 enum Watcher {
@@ -89,8 +89,8 @@ pub(super) fn is_for_all(signal: i32) -> bool {
     let mut all = reported();
     loop {
         all.retain(|(_, at)| at.elapsed() < OLD);
-        if let Some(index) = all.iter().position(|&(reported, _)| reported == signal) {
-            all.swap_remove(index);
+        // It stays there: `timeout` signals its child, then the group, and a program that was sent both at once has one.
+        if all.iter().any(|&(reported, _)| reported == signal) {
             return true;
         }
         let Some(left) = PATIENCE.checked_sub(begun.elapsed()) else { return false };
