@@ -218,6 +218,8 @@ pub mod state {
 
 /// Call stacks.
 pub mod callstack {
+    /// All, generated code: initialises the compilation units one after the other (`asmcomp/cmm_helpers.ml`).
+    pub const PROGRAM: &str = "caml_program";
     /// 4.x: `intnat f(value **slots, intnat *capacity, intnat max_frames, int alloc_index)`.
     pub const COLLECT_SINGLE: &str = "caml_collect_current_callstack";
     /// 5.2 and later: `size_t f(size_t max_frames, backtrace_slot **slots, size_t *capacity, ptrdiff_t alloc_index)`.

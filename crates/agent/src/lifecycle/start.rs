@@ -23,6 +23,7 @@ use crate::recording::begin::begin;
 use crate::recording::collection_hooks;
 use crate::recording::notes::{note, without_sampling, without_snapshots};
 use crate::recording::report::report;
+use crate::sampling::symbolise::find_program_code;
 use crate::sampling::{self, handover, premature_dealloc, seeding, substitute};
 use crate::snapshot;
 
@@ -77,6 +78,7 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
         None => sampling::start::prepare(target, family),
         Some(_) => substitute::prepare(target),
     }
+    find_program_code();
     begin(target, &HOOKS, None, 0)?;
     let snapshots = snapshot::lifecycle::prepare(target, family);
     // Behind the hooks of snapshots, so that the time that these take is not the collector's.
