@@ -196,7 +196,7 @@ pub mod malloc {
         "caml_startup_common",
         "init_gc",
         "caml_start_program",
-        "caml_program",
+        super::callstack::PROGRAM,
         "caml_callback_asm",
         "caml_callback_exn",
         "caml_callback_res",

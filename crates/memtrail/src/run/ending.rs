@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::process::End;
 use super::session::Session;
-use super::survivors::own_numbers;
+use super::survivors::{may_be_one, own_numbers};
 use super::{live_packets, native_names, writing};
 use crate::{json, outcome, references, shell_quote};
 
@@ -68,7 +68,8 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     for status in &statuses {
         let State::Recording { folder, failure } = &status.state else { continue };
         // Another process may have its number, in another namespace or after it.
-        let alive = status.pid != root && running.contains(&status.pid);
+        let alive =
+            status.pid != root && (running.contains(&status.pid) || may_be_one(status.pid, begin));
         let Ok(Recording { description: Some(mut description), trace, .. }) =
             Recording::open(folder)
         else {

@@ -1,7 +1,7 @@
 //! Which recorded processes run.
 
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
 use memtrail_recording::session::OPTIONS_FILE;
 use memtrail_recording::{is_alive, started_at};
@@ -27,6 +27,14 @@ pub(super) fn own_numbers(session: &Path, begin: u64) -> Vec<u32> {
     survivors(session, begin).into_iter().map(|pid| own_number(pid).unwrap_or(pid)).collect()
 }
 
+/// Whether a process may be one of them that this one is not allowed to look into: it runs, and started then or later.
+pub(super) fn may_be_one(pid: u32, begin: u64) -> bool {
+    let maps = fs::File::open(format!("/proc/{pid}/maps"));
+    maps.is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        && is_alive(pid)
+        && started_at(pid).is_some_and(|started| started >= begin)
+}
+
 /// The last of the numbers in `NSpid` (`proc(5)`).
 fn own_number(pid: u32) -> Option<u32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
@@ -40,5 +48,11 @@ mod tests {
     fn a_process_knows_its_number() {
         assert_eq!(super::own_number(std::process::id()), Some(std::process::id()));
         assert_eq!(super::own_number(u32::MAX), None);
+    }
+
+    #[test]
+    fn what_can_be_looked_into_is_not_guessed() {
+        assert!(!super::may_be_one(std::process::id(), 0));
+        assert!(!super::may_be_one(u32::MAX, 0));
     }
 }
