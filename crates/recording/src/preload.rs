@@ -23,6 +23,34 @@ pub const OTHER_LIBC: &str =
 /// The same of another processor's, or 32 bits.
 pub const OTHER_MACHINE: &str = "is a program for another kind of machine than this memtrail";
 
+/// The same of one that is linked statically.
+pub const STATIC: &str = "is statically linked, and cannot load the agent";
+/// The library of GCC's AddressSanitizer, but for its version; clang's is part of the program. It ends a program where another
+/// library comes first.
+pub const ADDRESS_SANITIZER: &[u8] = b"libasan.so.";
+/// Why a program is not given the agent that is compiled with it; reads after the program's name.
+pub const WITH_SANITIZER: &str =
+    "is compiled with AddressSanitizer, whose library has to come before the agent";
+/// Why one is not that preloads it.
+pub const BESIDE_SANITIZER: &str =
+    "is started with AddressSanitizer, whose library has to come before the agent";
+/// The variable in which the user can tell that library not to end the program.
+pub const SANITIZER_OPTIONS: &str = "ASAN_OPTIONS";
+/// What has to be in it.
+pub const ANY_ORDER: &str = "verify_asan_link_order=0";
+
+/// Whether a value of `ASAN_OPTIONS` lets other libraries come first.
+#[must_use]
+pub fn lets_others_come_first(options: &[u8]) -> bool {
+    options.windows(ANY_ORDER.len()).any(|part| part == ANY_ORDER.as_bytes())
+}
+
+/// Whether a value of `LD_PRELOAD` has AddressSanitizer's library.
+#[must_use]
+pub fn has_sanitizer(value: &[u8]) -> bool {
+    names_in(value).any(|library| library.starts_with(ADDRESS_SANITIZER))
+}
+
 /// Whether a dynamic linker, as `PT_INTERP` of a program names it, loads an agent.
 #[must_use]
 pub fn is_glibc(linker: &[u8]) -> bool {

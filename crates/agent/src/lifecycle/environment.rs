@@ -12,6 +12,15 @@ use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State};
 use crate::lifecycle::environment_array::NextEnvironment;
 use crate::recording::report::report_program;
 
+/// What the next program's environment has of `AddressSanitizer`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sanitizer {
+    /// Its library is preloaded.
+    pub(crate) is_preloaded: bool,
+    /// It lets other libraries come first.
+    pub(crate) comes_later: bool,
+}
+
 /// What the launcher set, ready to be handed to a program we follow into.
 pub(crate) struct Injected {
     /// The session folder.
@@ -239,6 +248,25 @@ unsafe fn entries<'a>(environment: *const *const libc::c_char) -> impl Iterator<
             Some(entry)
         }
     })
+}
+
+/// What an environment has for `AddressSanitizer`.
+///
+/// # Safety
+/// `environment` is a null-terminated array of strings (or null).
+pub(crate) unsafe fn sanitizer_in(environment: *const *const libc::c_char) -> Sanitizer {
+    let mut found = Sanitizer::default();
+    // SAFETY: as the caller promises.
+    for entry in unsafe { entries(environment) }.map(CStr::to_bytes) {
+        if let Some(value) = preload::value_in(entry) {
+            found.is_preloaded = preload::has_sanitizer(value);
+        } else if let Some(value) = entry.strip_prefix(preload::SANITIZER_OPTIONS.as_bytes())
+            && let Some(options) = value.strip_prefix(b"=")
+        {
+            found.comes_later = preload::lets_others_come_first(options);
+        }
+    }
+    found
 }
 
 /// The session folder, if an entry names it.

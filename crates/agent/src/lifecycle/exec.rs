@@ -6,10 +6,12 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::OnceLock;
 
-use crate::lifecycle::environment::Injected;
+use memtrail_recording::preload;
+
+use crate::lifecycle::environment::{Injected, sanitizer_in};
 use crate::lifecycle::environment_array::with_array;
 use crate::lifecycle::injected::injected;
-use crate::lifecycle::next_program::loads_agent;
+use crate::lifecycle::next_program::{Loaded, loads_agent};
 use crate::os::cancellation::without_cancellation;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
@@ -70,7 +72,13 @@ unsafe fn environment_for_next<T>(
     // The dynamic linker would complain to the program's standard error, or end it.
     let can_be_loaded = || {
         keeping_errno(|| {
-            program.map_or(Ok(()), loads_agent)?;
+            // SAFETY: as the caller promises.
+            let sanitizer = unsafe { sanitizer_in(environment) };
+            let loaded = program.map_or(Ok(Loaded::WithAgent), |path| loads_agent(path, sanitizer));
+            // It may start a program that is to be recorded.
+            if loaded? == Loaded::Statically && follows_children() {
+                injected.report(program.unwrap_or_default(), preload::STATIC.into());
+            }
             injected.can_be_loaded()
         })
     };

@@ -26,23 +26,16 @@ pub(super) enum Decision {
 /// stacks, its tables.
 const LEAST_ADDRESS_SPACE: u64 = 64 << 20;
 
-/// The library of GCC's; clang's is part of the program.
-const ADDRESS_SANITIZER: &[u8] = b"libasan.so.";
-const STATIC: &str = "is statically linked, and cannot load the agent";
-
-const SANITIZER_OPTIONS: &str = "ASAN_OPTIONS";
-const ANY_ORDER: &str = "verify_asan_link_order=0";
-
 /// Whether the user has told that library not to end the program if another one comes before it.
 fn lets_others_come_first() -> bool {
-    let options = std::env::var_os(SANITIZER_OPTIONS).unwrap_or_default();
-    options.as_bytes().windows(ANY_ORDER.len()).any(|part| part == ANY_ORDER.as_bytes())
+    let options = std::env::var_os(preload::SANITIZER_OPTIONS).unwrap_or_default();
+    preload::lets_others_come_first(options.as_bytes())
 }
 
-/// Whether the user preloads a library whose name begins so.
-fn is_preloaded(name: &[u8]) -> bool {
+/// Whether the user preloads that library.
+fn preloads_sanitizer() -> bool {
     let value = std::env::var_os(preload::VARIABLE).unwrap_or_default();
-    preload::names_in(value.as_bytes()).any(|library| library.starts_with(name))
+    preload::has_sanitizer(value.as_bytes())
 }
 
 /// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
@@ -67,20 +60,18 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         };
     }
     let Ok(file) = MappedFile::open(&path) else { return Decision::Record };
-    let with_sanitizer = if is_linked_with(&file, ADDRESS_SANITIZER) {
-        Some("is compiled")
-    } else if is_preloaded(ADDRESS_SANITIZER) {
-        Some("is started")
+    let with_sanitizer = if is_linked_with(&file, preload::ADDRESS_SANITIZER) {
+        Some(preload::WITH_SANITIZER)
     } else {
-        None
+        preloads_sanitizer().then_some(preload::BESIDE_SANITIZER)
     };
-    if let Some(how) = with_sanitizer.filter(|_| !lets_others_come_first()) {
+    if let Some(reason) = with_sanitizer.filter(|_| !lets_others_come_first()) {
         return Decision::Unrecorded {
-            reason: format!(
-                "it {how} with AddressSanitizer, whose library has to come before the agent"
-            ),
+            reason: format!("it {reason}"),
             hint: Some(format!(
-                "with {SANITIZER_OPTIONS}={ANY_ORDER} in the environment it is recorded"
+                "with {}={} in the environment it is recorded",
+                preload::SANITIZER_OPTIONS,
+                preload::ANY_ORDER
             )),
         };
     }
@@ -88,7 +79,7 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         Interpreter::OtherMachine => Some(preload::OTHER_MACHINE),
         Interpreter::Path(linker) if !preload::is_glibc(linker) => Some(preload::OTHER_LIBC),
         // It may start OCaml programs.
-        Interpreter::None => (native == Native::Only).then_some(STATIC),
+        Interpreter::None => (native == Native::Only).then_some(preload::STATIC),
         Interpreter::Path(_) | Interpreter::NoProgram => None,
     };
     let unrecorded = not_loaded

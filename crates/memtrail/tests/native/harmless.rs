@@ -176,3 +176,53 @@ fn programs_of_another_libc_are_not_given_the_agent() {
     run(&["--native", "--children"], &["/bin/sh", "-c", &script]);
     run(&["--native", "--children"], &["/usr/bin/env", &format!("PATH={folder}:/bin"), "program"]);
 }
+
+/// What `memtrail run` and the program say on standard error.
+fn told_of_children(script: &str, variables: &[(&str, &str)]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "--children", "-o"])
+        .arg(folder.path().join("r"))
+        .args(["--", "/bin/sh", "-c", script])
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// A child of this kind was given the agent, and ended by that library.
+#[test]
+fn children_compiled_with_address_sanitizer() {
+    let program = compile("prints_preload.c", &["-fsanitize=address"]);
+    let path = program.path.to_str().unwrap();
+    let own_library = Command::new("gcc").arg("-print-file-name=libasan.so").output().unwrap();
+    let own_library = String::from_utf8(own_library.stdout).unwrap();
+    let preloading = format!("LD_PRELOAD={} {path}; true", own_library.trim());
+    let usual = format!("{path}; true");
+    let any_order = "detect_leaks=0:verify_asan_link_order=0";
+    for (script, options, is_refused) in [
+        (&usual, "detect_leaks=0", true),
+        (&preloading, "detect_leaks=0", true),
+        (&usual, any_order, false),
+    ] {
+        let told = told_of_children(script, &[("ASAN_OPTIONS", options)]);
+        assert!(!told.contains("does not come first"), "{told}");
+        let refused = format!(
+            "not recorded: {path} is compiled with AddressSanitizer, whose library has to come \
+             before the agent"
+        );
+        assert_eq!(told.contains(&refused), is_refused, "{told}");
+    }
+}
+
+/// It was left out without a word.
+#[test]
+fn static_programs_that_a_recorded_one_starts_are_named() {
+    let program = compile("prints_preload.c", &["-static"]);
+    let path = program.path.to_str().unwrap();
+    let told = told_of_children(&format!("{path}; {path}; true"), &[]);
+    let refused =
+        format!("not recorded: {path} is statically linked, and cannot load the agent (2 times)");
+    assert!(told.contains(&refused), "{told}");
+}
