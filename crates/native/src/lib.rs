@@ -21,6 +21,8 @@ mod next;
 mod operator_definitions;
 mod operators;
 mod resize;
+#[path = "../../preload/src/seccomp.rs"]
+mod seccomp;
 mod unload;
 
 use memtrail_agent::native::end_of_process;

@@ -10,6 +10,7 @@ mod entry;
 mod exec;
 mod leave;
 mod readlink;
+mod seccomp;
 mod table;
 
 use memtrail_agent::end_of_process;

@@ -39,6 +39,11 @@ pub fn counts(run: impl FnOnce()) -> bool {
     thread::left() != before
 }
 
+/// The bytes that [`counted`] has counted are no one's: the next block at which must be looked is some way off.
+pub fn forget_counted() {
+    thread::forget_counted();
+}
+
 /// Draws whether memory is sampled that is not tracked here, and if so gives the samples and its callstack, the innermost
 /// frame first, to a function.
 pub fn drawn<R>(

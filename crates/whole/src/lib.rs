@@ -28,6 +28,8 @@ mod operators;
 mod readlink;
 #[path = "../../native/src/resize.rs"]
 mod resize;
+#[path = "../../preload/src/seccomp.rs"]
+mod seccomp;
 #[path = "../../preload/src/table.rs"]
 mod table;
 #[path = "../../native/src/unload.rs"]

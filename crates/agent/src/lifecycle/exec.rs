@@ -14,7 +14,7 @@ use crate::lifecycle::injected::injected;
 use crate::lifecycle::next_program::{Loaded, loads_agent};
 use crate::os::cancellation::without_cancellation;
 use crate::os::errno::keeping_errno;
-use crate::os::ffi_guard::guarded;
+use crate::os::ffi_guard::{guarded, is_stopped};
 use crate::os::forked;
 
 /// What the recording of this process does.
@@ -27,6 +27,8 @@ pub(crate) struct Recording {
     pub(crate) before_exec: fn(),
     /// It did not.
     pub(crate) after_failed_exec: fn(),
+    /// The program goes on without being recorded, for this reason; no thread of ours is left.
+    pub(crate) end_with_note: fn(&str),
 }
 
 static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
@@ -34,6 +36,13 @@ static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
 /// Programs that this process becomes or starts are followed as this recording wants it.
 pub(crate) fn prepare(recording: &'static Recording) {
     RECORDING.get_or_init(|| recording);
+}
+
+/// Ends the recording of this process, for the reason in this note.
+pub(crate) fn end_recording(note: &str) {
+    if let Some(recording) = RECORDING.get().filter(|recording| (recording.is_recorded)()) {
+        guarded((), || keeping_errno(|| (recording.end_with_note)(note)));
+    }
 }
 
 fn is_recorded() -> bool {
@@ -62,6 +71,10 @@ unsafe fn environment_for_next<T>(
     with: impl FnOnce(Strings) -> T,
 ) -> T {
     let Some(injected) = injected() else { return with(environment) };
+    if is_stopped() {
+        // SAFETY: as the caller promises.
+        return with_array(|next| unsafe { injected.taken_out(environment, next) }, with);
+    }
     let follow = follow();
     // SAFETY: as the caller promises.
     if !follow && !unsafe { Injected::is_in(environment) } {

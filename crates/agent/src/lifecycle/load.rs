@@ -41,6 +41,11 @@ static AT_EXEC: exec::Recording = exec::Recording {
         recording::end::before_exec();
     },
     after_failed_exec: recording::end::after_failed_exec,
+    end_with_note: |words| {
+        keeping_errno(snapshot::lifecycle::before_exec);
+        recording::end::end_with_note(words);
+        thread_end::end_ours();
+    },
 };
 
 /// The library has been loaded into a process with these arguments.
@@ -80,7 +85,10 @@ pub(crate) unsafe fn texts(count: c_int, arguments: *const *const c_char) -> Vec
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`, whose memory
 /// is its parent's.
 pub fn end_of_process() {
-    if forked::is_owner_itself() && PROCESS.ended.swap(forked::owner(), AcqRel) != forked::owner() {
+    if !ffi_guard::is_stopped()
+        && forked::is_owner_itself()
+        && PROCESS.ended.swap(forked::owner(), AcqRel) != forked::owner()
+    {
         ffi_guard::guarded((), || {
             keeping_errno(snapshot::lifecycle::end_of_process);
             recording::end::end_of_process();

@@ -9,5 +9,6 @@ pub(crate) mod injected;
 pub(crate) mod load;
 mod next_program;
 pub(crate) mod pending_start;
+pub mod seccomp;
 pub(crate) mod start;
 pub(crate) mod thread_end;

@@ -18,17 +18,27 @@ pub(crate) fn prepare() {
     thread_exit::prepare(ends);
 }
 
+/// Wakes threads of ours that sleep, to end.
+fn wake() {
+    snapshot::lifecycle::wake();
+    memory_thread::wake();
+}
+
+/// Has threads of ours end.
+pub(crate) fn end_ours() {
+    own_thread::end_ours(wake);
+}
+
 /// Runs as a thread ends.
 extern "C" fn ends(_: *mut c_void) {
+    if ffi_guard::is_stopped() {
+        return;
+    }
     // SAFETY: the thread runs none of our code but this.
     unsafe {
         sampling::thread::free();
         environment_array::free();
     }
-    let wake = || {
-        snapshot::lifecycle::wake();
-        memory_thread::wake();
-    };
     if own_thread::one_of_theirs_ends(wake) {
         keeping_errno(|| ffi_guard::guarded((), || note(NOTE.into())));
     }

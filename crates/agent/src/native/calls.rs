@@ -7,7 +7,7 @@ use memtrail_sampler::{Address, Bytes, Registers, Source};
 
 use crate::native::measure;
 use crate::os::errno::keeping_errno;
-use crate::os::ffi_guard::guarded;
+use crate::os::ffi_guard::{guarded, is_stopped};
 
 /// Whether samples are drawn. Without a recording, nothing else is to be called.
 pub fn is_recorded() -> bool {
@@ -20,7 +20,9 @@ pub(super) fn called<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
 
 /// A block was allocated which [`counted`](events::counted) asked for, by a function that the program called.
 pub fn allocated(address: Address, size: Bytes, source: Source, function: &Registers) {
-    if is_recorded() {
+    if is_stopped() {
+        events::forget_counted();
+    } else if is_recorded() {
         called((), || {
             events::allocated_counted(address, size, source, function);
             measure::measure_if_due(function);

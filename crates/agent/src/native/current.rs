@@ -95,6 +95,16 @@ impl Recording {
         snapshots.is_some_and(|options| options.exit) && !self.has_last.swap(true, Relaxed)
     }
 
+    /// Nothing more is recorded, for the reason in this note; the process goes on.
+    pub(super) fn end_with_note(&self, words: &str) {
+        if !self.ended.swap(true, Relaxed) {
+            if let Some(mut stream) = self.stream.lock_unless_ending() {
+                stream.add_note(words);
+            }
+            self.note(None);
+        }
+    }
+
     /// The process comes to its end: further samples are left out.
     pub(super) fn end(&self) {
         if !self.ended.swap(true, Relaxed) {

@@ -33,6 +33,12 @@ static AT_EXEC: exec::Recording = exec::Recording {
     follows_children: || installed().is_some_and(|recording| recording.setting.options.children),
     before_exec: || note(Some(Outcome::Execed)),
     after_failed_exec: || note(None),
+    end_with_note: |words| {
+        if let Some(recording) = own() {
+            events::suspended(|| recording.end_with_note(words));
+            own_thread::end_ours(|| ());
+        }
+    },
 };
 
 fn note(outcome: Option<Outcome>) {
@@ -127,6 +133,9 @@ fn start(
 
 /// Runs as a thread ends.
 extern "C" fn thread_ends(_: *mut c_void) {
+    if ffi_guard::is_stopped() {
+        return;
+    }
     // SAFETY: the thread runs none of our code but this.
     unsafe { environment_array::free() };
     own_thread::one_of_theirs_ends(|| ());
@@ -135,6 +144,9 @@ extern "C" fn thread_ends(_: *mut c_void) {
 
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`.
 pub fn end_of_process() {
+    if ffi_guard::is_stopped() {
+        return;
+    }
     if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
         let (here, top) = (Registers::here(), StackTop::here());
         let end = || {

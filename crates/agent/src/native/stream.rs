@@ -198,6 +198,11 @@ impl Stream {
         let _ = folder.save(description);
     }
 
+    /// Adds to the description what readers should know.
+    pub(super) fn add_note(&mut self, words: &str) {
+        self.files.description.notes.push(words.to_owned());
+    }
+
     /// Brings all to the file, and notes how the recording ends, if it does.
     pub(super) fn note(&mut self, outcome: Option<Outcome>, missed: u64) {
         let now = self.now();

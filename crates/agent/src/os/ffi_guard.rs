@@ -7,7 +7,18 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::os::cancellation::without_cancellation;
 use crate::os::private_stack;
 
-static BROKEN: AtomicBool = AtomicBool::new(false);
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Has all further calls return at once.
+pub(crate) fn stop() {
+    STOPPED.store(true, Relaxed);
+}
+
+/// Whether all calls return at once: after a panic, or as was asked for.
+#[inline]
+pub(crate) fn is_stopped() -> bool {
+    STOPPED.load(Relaxed)
+}
 
 /// Silences Rust's panic message: it would go to the target's stderr.
 pub(crate) fn install() {
@@ -18,12 +29,12 @@ pub(crate) fn install() {
 /// at once.
 #[inline]
 pub fn guarded<T>(otherwise: T, work: impl FnOnce() -> T) -> T {
-    if BROKEN.load(Relaxed) {
+    if STOPPED.load(Relaxed) {
         return otherwise;
     }
     let run = || private_stack::run(|| catch_unwind(AssertUnwindSafe(work)).ok());
     without_cancellation(run).unwrap_or_else(|| {
-        BROKEN.store(true, Relaxed);
+        STOPPED.store(true, Relaxed);
         otherwise
     })
 }

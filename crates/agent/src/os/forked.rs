@@ -5,6 +5,8 @@
 
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
+use crate::os::ffi_guard::is_stopped;
+
 /// The process that was set up.
 struct Owner {
     /// Its number.
@@ -59,9 +61,10 @@ pub(crate) fn is_owner() -> bool {
     unsafe { page.read_volatile() == PRESENT }
 }
 
-/// Like [`is_owner`], but also false in a `vfork` child, which shares the owner's memory.
+/// Like [`is_owner`], but also false in a `vfork` child, which shares the owner's memory, and once all our work has
+/// stopped: from then on the kernel may not be asked.
 pub(crate) fn is_owner_itself() -> bool {
-    OWNER.pid.load(Relaxed) == pid()
+    !is_stopped() && OWNER.pid.load(Relaxed) == pid()
 }
 
 /// The process that owns the recording in memory.

@@ -21,6 +21,7 @@ pub(crate) mod patch;
 pub(crate) mod private_stack;
 pub(crate) mod program;
 pub(crate) mod prologue;
+pub(crate) mod seccomp;
 pub(crate) mod symbol;
 pub(crate) mod thread_exit;
 pub(crate) mod tls;

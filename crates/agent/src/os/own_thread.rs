@@ -160,6 +160,15 @@ pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
     if gettid() != pid() || OWN.process.load(SeqCst) != pid() {
         return false;
     }
+    end_ours(wake);
+    true
+}
+
+/// Has the threads of ours end, if this process has any, and waits for it. `wake` as above. None begins any more.
+pub(crate) fn end_ours(wake: impl FnOnce()) {
+    if OWN.process.load(SeqCst) != pid() {
+        return;
+    }
     OWN.main_has_ended.store(1, SeqCst);
     keeping_errno(|| {
         self::wake(&OWN.main_has_ended);
@@ -172,7 +181,6 @@ pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
             waited += 1;
         }
     });
-    true
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use memtrail_recording::session::State;
 use crate::context::target::Target;
 use crate::os::clock::monotonic;
 use crate::os::errno::keeping_errno;
+use crate::os::ffi_guard::is_stopped;
 use crate::os::forked;
 use crate::recording::begin::begin;
 use crate::recording::installed::{installed, own};
@@ -55,6 +56,9 @@ pub(crate) fn target() -> Option<&'static Target> {
 /// The recording of this forked child, begun now if it is to have one.
 #[cold]
 fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
+    if is_stopped() {
+        return None;
+    }
     let files = &parent.files;
     keeping_errno(|| {
         let now = monotonic();

@@ -7,6 +7,7 @@ use memtrail_recording::{FileState, Outcome};
 use crate::os::errno::keeping_errno;
 use crate::os::lock;
 use crate::recording::installed::own;
+use crate::recording::notes::note;
 
 /// Brings everything sampled so far to the file.
 pub(crate) fn flush_now() {
@@ -43,6 +44,17 @@ pub(crate) fn before_exec() {
 pub(crate) fn after_failed_exec() {
     if let Some(recorder) = own() {
         keeping_errno(|| recorder.note(None, FileState::Growing, 0));
+    }
+}
+
+/// Nothing more is recorded, for the reason in this note; the process goes on.
+pub(crate) fn end_with_note(words: &str) {
+    if let Some(recorder) = own().filter(|recorder| !recorder.files.stopped.load(Relaxed)) {
+        keeping_errno(|| {
+            note(words.to_owned());
+            recorder.memory.measure_last();
+            recorder.stop();
+        });
     }
 }
 

@@ -153,6 +153,15 @@ impl Recorder {
         });
     }
 
+    /// Brings all to the file. Further samples are ignored; how the process ends is for others to see.
+    pub(crate) fn stop(&self) {
+        self.files.stopped.store(true, Release);
+        lock::while_ending(|| {
+            let passed_over = self.flush();
+            self.note(None, FileState::Growing, passed_over);
+        });
+    }
+
     /// Looks at the minor heap of a domain that was sampled.
     #[inline]
     pub(crate) fn look_at_minor_heap(&self, state: u64) {

@@ -66,6 +66,22 @@ on_each!(children_by_vfork_leave_nothing_behind, |compiler| {
     assert_eq!(seen.stdout(), "as large as before\n", "{seen:?}");
 });
 
+// The agent wrote its files, and the program was ended for it.
+on_each!(a_program_forbids_itself_system_calls, |compiler| {
+    let program = build_with(&named(compiler), "forbids", &["forbids_stubs.c"]);
+    for options in
+        [&["--rate", "1e-3"][..], &["--rate", "1e-3", "--snapshot", "request"], &["--native=also"]]
+    {
+        let recorded = Case::new(&program, &[]).options(options).same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{options:?}");
+        let contents = read(&recorded.recording);
+        assert!(contents.inside("Forbids.after").next().is_none(), "{options:?}");
+        assert!(contents.words("Forbids.before").0 > 0.0, "{options:?}");
+        let notes = contents.description.notes;
+        assert!(notes.iter().any(|note| note.contains("(seccomp)")), "{options:?}: {notes:?}");
+    }
+});
+
 on_each!(the_executable_is_looked_for_before_the_runtime_starts, |compiler| {
     let program = build_around(&named(compiler), "reads_exe_first.c");
     let recorded = Case::new(&program, &[]).same();

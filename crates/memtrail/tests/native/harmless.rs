@@ -2,6 +2,7 @@
 
 use std::process::Command;
 
+use memtrail_recording::Outcome;
 use memtrail_test_support::contents;
 use memtrail_test_support::running::Case;
 
@@ -225,4 +226,34 @@ fn static_programs_that_a_recorded_one_starts_are_named() {
     let refused =
         format!("not recorded: {path} is statically linked, and cannot load the agent (2 times)");
     assert!(told.contains(&refused), "{told}");
+}
+
+/// The agent wrote its files, and the program was ended for it.
+#[test]
+fn a_program_forbids_itself_system_calls() {
+    let program = compile("../forbids_stubs.c", &["-DMAIN"]);
+    let ends = |how: &str, options: &[&str]| {
+        let recorded = Case::command(&program.path, &[how]).options(options).same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{how} {options:?}");
+        let found = contents::read(&recorded.recording);
+        let is_noted = found.description.notes.iter().any(|note| note.contains("(seccomp)"));
+        let outcome = &found.description.outcome;
+        assert!(matches!(outcome, Some(Outcome::Exited { .. })), "{how} {options:?}: {outcome:?}");
+        assert!(found.inside("main").next().is_some(), "{how} {options:?}");
+        (is_noted, found.inside("after").next().is_some())
+    };
+    // By `--every` there is a thread of ours.
+    let every = ["--native", "--rate", "1e-3", "--snapshot", "exit", "--every", "10ms"];
+    for options in [&["--native", "--rate", "1e-3"][..], &every] {
+        for how in ["strict", "filter", "call"] {
+            assert_eq!(ends(how, options), (true, false), "{how} {options:?}");
+        }
+        assert_eq!(ends("few", options), (false, true), "{options:?}");
+        // Only a child does.
+        assert_eq!(ends("child", options), (false, true), "{options:?}");
+    }
+    let case = Case::command(&program.path, &["child"]);
+    let (seen, _) =
+        case.options(&["--native", "--rate", "1e-3", "--children"]).recorded_in_folder();
+    assert_eq!(seen.stdout(), "before\nafter\n768\n", "{seen:?}");
 }

@@ -1,0 +1,119 @@
+//! A program forbids itself system calls (seccomp). If ours are among those that it would be ended for, its recording ends
+//! before, with a note, and from then on this library does nothing any more.
+//!
+//! Calls that only fail are as others that fail. A filter holds in the thread that installs it, and in what this starts;
+//! which thread runs our code is not known, so one filter ends all of it.
+
+use std::ffi::c_void;
+
+use memtrail_ocaml::memory::Memory as _;
+
+use crate::context::checked_memory::CheckedMemory;
+use crate::lifecycle::{exec, injected};
+use crate::os::errno::keeping_errno;
+use crate::os::seccomp::{Call, Instruction, is_fatal};
+use crate::os::{ffi_guard, forked};
+
+const NOTE: &str = "the program forbade itself system calls that recording needs (seccomp): nothing is recorded from there";
+/// The most instructions of a filter (`BPF_MAXINSNS`).
+const MAX_INSTRUCTIONS: u16 = 4096;
+/// Bytes of an instruction.
+const INSTRUCTION: u64 = 8;
+/// A descriptor as ours are.
+const DESCRIPTOR: u64 = 1001;
+/// Some address.
+const POINTER: u64 = 0x7f00_0000_1000;
+
+/// A forbidden call, as the program asks for it.
+#[derive(Clone, Copy, Debug)]
+pub enum Forbids {
+    /// All but reading, writing and ending.
+    Most,
+    /// Those that a filter forbids, a `struct sock_fprog`.
+    ByFilter(*const c_void),
+}
+
+/// The program is about to forbid itself system calls.
+pub fn before_seccomp(forbids: Forbids) {
+    // A child of `vfork` has its parent's memory.
+    let is_vfork_child = || forked::is_owner() && !forked::is_owner_itself();
+    if injected::injected().is_none() || ffi_guard::is_stopped() || is_vfork_child() {
+        return;
+    }
+    let ends = ffi_guard::guarded(false, || keeping_errno(|| ends_recording(forbids)));
+    if ends {
+        exec::end_recording(NOTE);
+        ffi_guard::stop();
+    }
+}
+
+fn ends_recording(forbids: Forbids) -> bool {
+    match forbids {
+        Forbids::Most => true,
+        // What is no filter is refused by the kernel.
+        Forbids::ByFilter(filter) => instructions(filter)
+            .is_some_and(|filter| calls_of_ours().iter().any(|call| is_fatal(&filter, call))),
+    }
+}
+
+/// Reads a `struct sock_fprog`.
+fn instructions(filter: *const c_void) -> Option<Vec<Instruction>> {
+    let at = filter.addr() as u64;
+    let count = u16::from_le_bytes(CheckedMemory.bytes(at)?).min(MAX_INSTRUCTIONS);
+    let first = u64::from_le_bytes(CheckedMemory.bytes(at.checked_add(8)?)?);
+    (0..u64::from(count))
+        .map(|index| {
+            let [c0, c1, if_true, if_false, k @ ..]: [u8; INSTRUCTION as usize] =
+                CheckedMemory.bytes(first.checked_add(index * INSTRUCTION)?)?;
+            let code = u16::from_le_bytes([c0, c1]);
+            Some(Instruction { code, if_true, if_false, k: u32::from_le_bytes(k) })
+        })
+        .collect()
+}
+
+/// What this library calls while it records, and as the process ends.
+fn calls_of_ours() -> Vec<Call> {
+    let of = |number: i64, arguments| Call { number: number as u32, arguments };
+    let folder = libc::AT_FDCWD as u64;
+    let to_write = (libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC) as u64;
+    let to_read = (libc::O_RDONLY | libc::O_CLOEXEC) as u64;
+    let memory = (libc::PROT_READ | libc::PROT_WRITE) as u64;
+    let private = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
+    let cpu_time = libc::CLOCK_THREAD_CPUTIME_ID as u64;
+    vec![
+        of(libc::SYS_write, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        of(libc::SYS_pwrite64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        of(libc::SYS_openat, [folder, POINTER, to_write, 0o600, 0, 0]),
+        of(libc::SYS_openat, [folder, POINTER, to_read, 0, 0, 0]),
+        of(libc::SYS_read, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        of(libc::SYS_fstat, [DESCRIPTOR, POINTER, 0, 0, 0, 0]),
+        of(libc::SYS_close, [DESCRIPTOR, 0, 0, 0, 0, 0]),
+        of(libc::SYS_mmap, [0, 1 << 16, memory, private, u64::MAX, 0]),
+        of(libc::SYS_munmap, [POINTER, 1 << 16, 0, 0, 0, 0]),
+        of(libc::SYS_getpid, [0; 6]),
+        of(libc::SYS_clock_gettime, [cpu_time, POINTER, 0, 0, 0, 0]),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn filters_are_read_where_they_are() {
+        let mut filter = [
+            libc::sock_filter { code: 0x20, jt: 1, jf: 2, k: 3 },
+            libc::sock_filter { code: 6, jt: 0, jf: 0, k: 0x7fff_0000 },
+        ];
+        let program = libc::sock_fprog { len: 2, filter: filter.as_mut_ptr() };
+        let expected = vec![
+            Instruction { code: 0x20, if_true: 1, if_false: 2, k: 3 },
+            Instruction { code: 6, if_true: 0, if_false: 0, k: 0x7fff_0000 },
+        ];
+        assert_eq!(instructions((&raw const program).cast()), Some(expected));
+        assert!(!ends_recording(Forbids::ByFilter((&raw const program).cast())));
+        let nowhere = libc::sock_fprog { len: 2, filter: std::ptr::without_provenance_mut(64) };
+        assert_eq!(instructions((&raw const nowhere).cast()), None);
+        assert_eq!(instructions(std::ptr::null()), None);
+    }
+}

@@ -1,0 +1,24 @@
+(* Forbids itself system calls, and allocates before and after. *)
+(* libs: *)
+
+external forbid : unit -> unit = "forbid"
+
+let kept = ref []
+
+let[@inline never] before () =
+  for i = 1 to 100_000 do
+    kept := (i, string_of_int i) :: !kept
+  done
+
+let[@inline never] after () =
+  for i = 1 to 3_000_000 do
+    kept := (i, string_of_int i) :: List.filteri (fun i _ -> i < 10) !kept
+  done
+
+let () =
+  before ();
+  print_endline "before";
+  forbid ();
+  after ();
+  Printf.printf "after: %d\n" (List.length !kept);
+  exit 3

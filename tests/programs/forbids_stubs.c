@@ -1,0 +1,102 @@
+/* Forbids itself system calls, as the argument says, and allocates before and after. With -DMAIN a program, and else
+   a function for forbids.ml, which gets and gives a unit. */
+#define _GNU_SOURCE
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CALL(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
+#define FIRST(n) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args))
+#define ALLOW BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+#define KILL BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)
+#define ALLOWED(call) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##call, 0, 1), ALLOW
+
+/* What these programs need, and a write to the standard streams alone. */
+static struct sock_filter most[] = {
+    CALL(), ALLOWED(brk), ALLOWED(mmap), ALLOWED(munmap), ALLOWED(mremap), ALLOWED(madvise), ALLOWED(mprotect),
+    ALLOWED(futex), ALLOWED(exit), ALLOWED(exit_group), ALLOWED(rt_sigprocmask), ALLOWED(rt_sigaction),
+    ALLOWED(rt_sigreturn), ALLOWED(lseek), ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(select), ALLOWED(pselect6),
+    ALLOWED(nanosleep), ALLOWED(clock_nanosleep), ALLOWED(sigaltstack), ALLOWED(sched_yield),
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_write, 1, 0), KILL,
+    FIRST(), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 2, 0, 1), KILL, ALLOW,
+};
+
+/* What hardly a program calls. */
+static struct sock_filter few[] = {
+    CALL(), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_acct, 0, 1), KILL, ALLOW,
+};
+
+#define OF(filter) {sizeof filter / sizeof *filter, filter}
+static struct sock_fprog by_most = OF(most), by_few = OF(few);
+
+static int control(struct sock_fprog *program)
+{
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program, 0, 0);
+}
+
+long forbid(long unit)
+{
+  if (control(&by_most)) abort();
+  return unit;
+}
+
+#ifdef MAIN
+__attribute__((noinline)) static void before(void)
+{
+  for (int i = 0; i < 1000; i++) {
+    void *volatile block = malloc(4000);
+    if (i % 100) free(block);
+  }
+}
+
+__attribute__((noinline)) static void after(void)
+{
+  for (int i = 0; i < 400000; i++) {
+    void *volatile block = malloc(4000);
+    free(block);
+  }
+}
+
+int main(int count, char **arguments)
+{
+  const char *how = count > 1 ? arguments[1] : "";
+  void *volatile kept = malloc(100 << 20);
+  puts("before");
+  fflush(stdout);
+  before();
+  if (!strcmp(how, "child")) {
+    pid_t child = fork();
+    if (child) {
+      int status;
+      waitpid(child, &status, 0);
+      printf("%d\n", status);
+      after();
+      return 3;
+    }
+  }
+  if (!strcmp(how, "strict")) {
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0)) abort();
+  } else if (!strcmp(how, "call")) {
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    /* As libseccomp asks whether there is such a call. */
+    syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
+    if (syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &by_most)) abort();
+  } else if (control(strcmp(how, "few") ? &by_most : &by_few)) {
+    abort();
+  }
+  after();
+  if (strcmp(how, "strict")) free(kept);
+  write(1, "after\n", 6);
+  if (!strcmp(how, "strict")) syscall(__NR_exit, 3);
+  return 3;
+}
+#endif
