@@ -25,7 +25,7 @@ pub const OTHER_MACHINE: &str = "is a program for another kind of machine than t
 
 /// The same of one that is linked statically.
 pub const STATIC: &str = "is statically linked, and cannot load the agent";
-/// The library of GCC's AddressSanitizer, but for its version; clang's is part of the program. It ends a program where another
+/// The library of GCC's `AddressSanitizer`, but for its version; clang's is part of the program. It ends a program where another
 /// library comes first.
 pub const ADDRESS_SANITIZER: &[u8] = b"libasan.so.";
 /// Why a program is not given the agent that is compiled with it; reads after the program's name.
@@ -45,7 +45,7 @@ pub fn lets_others_come_first(options: &[u8]) -> bool {
     options.windows(ANY_ORDER.len()).any(|part| part == ANY_ORDER.as_bytes())
 }
 
-/// Whether a value of `LD_PRELOAD` has AddressSanitizer's library.
+/// Whether a value of `LD_PRELOAD` has `AddressSanitizer`'s library.
 #[must_use]
 pub fn has_sanitizer(value: &[u8]) -> bool {
     names_in(value).any(|library| library.starts_with(ADDRESS_SANITIZER))
