@@ -23,6 +23,8 @@ pub(crate) struct Recording {
     pub(crate) is_recorded: fn() -> bool,
     /// Whether the user asked for the children of recorded processes.
     pub(crate) follows_children: fn() -> bool,
+    /// Whether snapshots can be taken of this process.
+    pub(crate) takes_snapshots: fn() -> bool,
     /// The process is about to become another program.
     pub(crate) before_exec: fn(),
     /// It did not.
@@ -36,6 +38,11 @@ static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
 /// Programs that this process becomes or starts are followed as this recording wants it.
 pub(crate) fn prepare(recording: &'static Recording) {
     RECORDING.get_or_init(|| recording);
+}
+
+/// Whether snapshots can be taken of this process.
+pub(crate) fn takes_snapshots() -> bool {
+    RECORDING.get().is_some_and(|recording| (recording.takes_snapshots)())
 }
 
 /// Ends the recording of this process, for the reason in this note.

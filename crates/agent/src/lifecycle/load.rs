@@ -36,6 +36,7 @@ static PROCESS: ProcessState =
 static AT_EXEC: exec::Recording = exec::Recording {
     is_recorded: recording::installed::is_recorded,
     follows_children: recording::installed::follows_children,
+    takes_snapshots: recording::installed::takes_snapshots,
     before_exec: || {
         keeping_errno(snapshot::lifecycle::before_exec);
         recording::end::before_exec();

@@ -71,7 +71,7 @@ fn instructions(filter: *const c_void) -> Option<Vec<Instruction>> {
         .collect()
 }
 
-/// What this library calls while it records, and as the process ends.
+/// What this library calls while it records, and as the process ends, found by `strace`.
 fn calls_of_ours() -> Vec<Call> {
     let of = |number: i64, arguments| Call { number: number as u32, arguments };
     let folder = libc::AT_FDCWD as u64;
@@ -80,19 +80,49 @@ fn calls_of_ours() -> Vec<Call> {
     let memory = (libc::PROT_READ | libc::PROT_WRITE) as u64;
     let private = (libc::MAP_PRIVATE | libc::MAP_ANONYMOUS) as u64;
     let cpu_time = libc::CLOCK_THREAD_CPUTIME_ID as u64;
-    vec![
+    let files = u64::from(libc::RLIMIT_FSIZE);
+    let (wait, wake) = (libc::FUTEX_WAIT as u64, libc::FUTEX_WAKE as u64);
+    let mut calls = vec![
         of(libc::SYS_write, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
-        of(libc::SYS_pwrite64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
         of(libc::SYS_openat, [folder, POINTER, to_write, 0o600, 0, 0]),
         of(libc::SYS_openat, [folder, POINTER, to_read, 0, 0, 0]),
         of(libc::SYS_read, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
-        of(libc::SYS_fstat, [DESCRIPTOR, POINTER, 0, 0, 0, 0]),
+        of(libc::SYS_lseek, [DESCRIPTOR, 0, 0, 0, 0, 0]),
+        of(libc::SYS_newfstatat, [DESCRIPTOR, POINTER, POINTER, libc::AT_EMPTY_PATH as u64, 0, 0]),
+        of(libc::SYS_statx, [DESCRIPTOR, POINTER, libc::AT_EMPTY_PATH as u64, 0xfff, POINTER, 0]),
+        of(libc::SYS_fcntl, [DESCRIPTOR, libc::F_DUPFD_CLOEXEC as u64, 1000, 0, 0, 0]),
         of(libc::SYS_close, [DESCRIPTOR, 0, 0, 0, 0, 0]),
+        of(libc::SYS_prlimit64, [0, files, 0, POINTER, 0, 0]),
         of(libc::SYS_mmap, [0, 1 << 16, memory, private, u64::MAX, 0]),
+        of(libc::SYS_mprotect, [POINTER, 4096, 0, 0, 0, 0]),
+        of(libc::SYS_madvise, [POINTER, 1 << 16, libc::MADV_DONTNEED as u64, 0, 0, 0]),
         of(libc::SYS_munmap, [POINTER, 1 << 16, 0, 0, 0, 0]),
+        of(libc::SYS_futex, [POINTER, wait, 0, POINTER, 0, 0]),
+        of(libc::SYS_futex, [POINTER, wake, 1, 0, 0, 0]),
+        of(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as u64, POINTER, POINTER, 8, 0, 0]),
         of(libc::SYS_getpid, [0; 6]),
+        of(libc::SYS_gettid, [0; 6]),
         of(libc::SYS_clock_gettime, [cpu_time, POINTER, 0, 0, 0, 0]),
-    ]
+        of(libc::SYS_clock_nanosleep, [0, 0, POINTER, 0, 0, 0]),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    calls.extend([
+        of(libc::SYS_rename, [POINTER, POINTER, 0, 0, 0, 0]),
+        of(libc::SYS_readlink, [POINTER, POINTER, 4096, 0, 0, 0]),
+    ]);
+    #[cfg(target_arch = "aarch64")]
+    calls.extend([
+        of(libc::SYS_renameat, [folder, POINTER, folder, POINTER, 0, 0]),
+        of(libc::SYS_readlinkat, [folder, POINTER, POINTER, 4096, 0, 0]),
+    ]);
+    if exec::takes_snapshots() {
+        calls.extend([
+            of(libc::SYS_clone, [0; 6]),
+            of(libc::SYS_getdents64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+            of(libc::SYS_wait4, [1, POINTER, libc::WNOHANG as u64, 0, 0, 0]),
+        ]);
+    }
+    calls
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn wake() {
 
 /// Has threads of ours end.
 pub(crate) fn end_ours() {
-    own_thread::end_ours(wake);
+    own_thread::end_ours(own_thread::LONG_PATIENCE, wake);
 }
 
 /// Runs as a thread ends.

@@ -19,6 +19,7 @@ use crate::native::references::{StackTop, requests, take};
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
+use crate::os::own_thread::LONG_PATIENCE;
 use crate::os::program::remember_name;
 use crate::os::{ffi_guard, heap, own_thread, private_stack, thread_exit};
 use crate::recording::relay;
@@ -31,12 +32,15 @@ const DEFAULT_RATE: f64 = 8.0 / (512 << 10) as f64;
 static AT_EXEC: exec::Recording = exec::Recording {
     is_recorded: || installed().is_some(),
     follows_children: || installed().is_some_and(|recording| recording.setting.options.children),
+    takes_snapshots: || {
+        installed().is_some_and(|recording| recording.setting.options.snapshots.is_some())
+    },
     before_exec: || note(Some(Outcome::Execed)),
     after_failed_exec: || note(None),
     end_with_note: |words| {
         if let Some(recording) = own() {
             events::suspended(|| recording.end_with_note(words));
-            own_thread::end_ours(|| ());
+            own_thread::end_ours(LONG_PATIENCE, || ());
         }
     },
 };

@@ -27,6 +27,8 @@ struct OwnThreads {
     main_has_ended: AtomicU32,
     /// Their ids; 0 where there is none. More than there ever are.
     ids: [AtomicI32; 8],
+    /// Those that were started, and have no place among the ids yet.
+    beginning: AtomicU32,
     /// The process that they are in: a fork has none of them.
     process: AtomicI32,
 }
@@ -34,11 +36,14 @@ struct OwnThreads {
 static OWN: OwnThreads = OwnThreads {
     main_has_ended: AtomicU32::new(0),
     ids: [const { AtomicI32::new(0) }; 8],
+    beginning: AtomicU32::new(0),
     process: AtomicI32::new(0),
 };
 
 /// How long the main thread waits for ours, in milliseconds.
 const PATIENCE: u32 = 1_000;
+/// How long a program waits for ours that would be ended for what they do: one of them may take a snapshot.
+pub(crate) const LONG_PATIENCE: u32 = 30_000;
 /// In nanoseconds.
 const MILLISECOND: u32 = 1_000_000;
 
@@ -70,6 +75,7 @@ const LARGEST_STACK: usize = 64 << 20;
 pub(crate) fn start(stack: usize, run: Run) -> bool {
     if OWN.process.swap(pid(), SeqCst) != pid() {
         OWN.main_has_ended.store(0, SeqCst);
+        OWN.beginning.store(0, SeqCst);
         for thread in &OWN.ids {
             thread.store(0, SeqCst);
         }
@@ -86,6 +92,7 @@ pub(crate) fn start(stack: usize, run: Run) -> bool {
         }
         libc::pthread_attr_setdetachstate(&raw mut attributes, libc::PTHREAD_CREATE_DETACHED);
         libc::pthread_attr_setstacksize(&raw mut attributes, stack);
+        OWN.beginning.fetch_add(1, SeqCst);
         // libc takes the program's thread-local variables out of the stack, and refuses what is too small.
         let mut stack = stack;
         let failed = without_signals(|| {
@@ -101,6 +108,9 @@ pub(crate) fn start(stack: usize, run: Run) -> bool {
             }
         });
         libc::pthread_attr_destroy(&raw mut attributes);
+        if failed != 0 {
+            OWN.beginning.fetch_sub(1, SeqCst);
+        }
         failed == 0
     }
 }
@@ -114,6 +124,7 @@ extern "C" fn begin(run: *mut c_void) -> *mut c_void {
     let me = gettid();
     let free = |place: &&AtomicI32| place.compare_exchange(0, me, SeqCst, Relaxed).is_ok();
     let place = OWN.ids.iter().find(free);
+    OWN.beginning.fetch_sub(1, SeqCst);
     if OWN.main_has_ended.load(SeqCst) == 0 {
         run();
     }
@@ -160,12 +171,13 @@ pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
     if gettid() != pid() || OWN.process.load(SeqCst) != pid() {
         return false;
     }
-    end_ours(wake);
+    end_ours(PATIENCE, wake);
     true
 }
 
-/// Has the threads of ours end, if this process has any, and waits for it. `wake` as above. None begins any more.
-pub(crate) fn end_ours(wake: impl FnOnce()) {
+/// Has the threads of ours end, if this process has any, and waits for it, for so many milliseconds. `wake` as above. None
+/// begins any more.
+pub(crate) fn end_ours(patience: u32, wake: impl FnOnce()) {
     if OWN.process.load(SeqCst) != pid() {
         return;
     }
@@ -173,10 +185,12 @@ pub(crate) fn end_ours(wake: impl FnOnce()) {
     keeping_errno(|| {
         self::wake(&OWN.main_has_ended);
         wake();
-        let some_exist =
-            || OWN.ids.iter().map(|thread| thread.load(SeqCst)).any(|id| id != 0 && exists(id));
+        let some_exist = || {
+            let mut ids = OWN.ids.iter().map(|thread| thread.load(SeqCst));
+            OWN.beginning.load(SeqCst) != 0 || ids.any(|id| id != 0 && exists(id))
+        };
         let mut waited = 0;
-        while some_exist() && waited < PATIENCE {
+        while some_exist() && waited < patience {
             pause(MILLISECOND);
             waited += 1;
         }

@@ -40,6 +40,11 @@ pub(crate) fn follows_children() -> bool {
     installed().is_some_and(|recorder| recorder.files.target.options.children)
 }
 
+/// Whether snapshots can be taken.
+pub(crate) fn takes_snapshots() -> bool {
+    installed().is_some_and(|recorder| recorder.files.target.options.snapshots.is_some())
+}
+
 /// A sample came that is recorded nowhere: counted if that is because writing failed.
 #[cold]
 pub(crate) fn missed() {
