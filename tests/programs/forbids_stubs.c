@@ -4,6 +4,7 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +24,9 @@
 static struct sock_filter most[] = {
     CALL(), ALLOWED(brk), ALLOWED(mmap), ALLOWED(munmap), ALLOWED(mremap), ALLOWED(madvise), ALLOWED(mprotect),
     ALLOWED(futex), ALLOWED(exit), ALLOWED(exit_group), ALLOWED(rt_sigprocmask), ALLOWED(rt_sigaction),
-    ALLOWED(rt_sigreturn), ALLOWED(lseek), ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(select), ALLOWED(pselect6),
-    ALLOWED(nanosleep), ALLOWED(clock_nanosleep), ALLOWED(sigaltstack), ALLOWED(sched_yield),
+    ALLOWED(rt_sigreturn), ALLOWED(lseek), ALLOWED(fstat), ALLOWED(newfstatat), ALLOWED(select),
+    ALLOWED(pselect6), ALLOWED(nanosleep), ALLOWED(clock_nanosleep), ALLOWED(sigaltstack), ALLOWED(rseq),
+    ALLOWED(set_robust_list), ALLOWED(sched_yield),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_write, 1, 0), KILL,
     FIRST(), BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, 2, 0, 1), KILL, ALLOW,
 };
@@ -66,6 +68,12 @@ __attribute__((noinline)) static void after(void)
   }
 }
 
+static void *beside(void *unused)
+{
+  after();
+  return unused;
+}
+
 int main(int count, char **arguments)
 {
   const char *how = count > 1 ? arguments[1] : "";
@@ -73,6 +81,9 @@ int main(int count, char **arguments)
   puts("before");
   fflush(stdout);
   before();
+  pthread_t threads[3];
+  int others = strcmp(how, "threads") ? 0 : 3;
+  for (int i = 0; i < others; i++) pthread_create(&threads[i], NULL, beside, NULL);
   if (!strcmp(how, "child")) {
     pid_t child = fork();
     if (child) {
@@ -85,7 +96,7 @@ int main(int count, char **arguments)
   }
   if (!strcmp(how, "strict")) {
     if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0)) abort();
-  } else if (!strcmp(how, "call")) {
+  } else if (!strcmp(how, "call") || !strcmp(how, "threads")) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     /* As libseccomp asks whether there is such a call. */
     syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, NULL);
@@ -94,6 +105,7 @@ int main(int count, char **arguments)
     abort();
   }
   after();
+  for (int i = 0; i < others; i++) pthread_join(threads[i], NULL);
   if (strcmp(how, "strict")) free(kept);
   write(1, "after\n", 6);
   if (!strcmp(how, "strict")) syscall(__NR_exit, 3);

@@ -115,7 +115,13 @@ pub unsafe extern "C" fn syscall(
         if a == c_long::from(libc::SECCOMP_SET_MODE_STRICT) {
             before_seccomp(Forbids::Most);
         } else if a == c_long::from(libc::SECCOMP_SET_MODE_FILTER) {
-            before_seccomp(Forbids::ByFilter(pointer(c as usize)));
+            let in_all_threads = b & libc::SECCOMP_FILTER_FLAG_TSYNC as c_long != 0;
+            let filter = pointer(c as usize);
+            before_seccomp(if in_all_threads {
+                Forbids::ByFilterInAllThreads(filter)
+            } else {
+                Forbids::ByFilter(filter)
+            });
         }
     }
     // SAFETY: always a function of this type; the caller's arguments.

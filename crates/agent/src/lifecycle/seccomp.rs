@@ -10,6 +10,7 @@ use memtrail_ocaml::memory::Memory as _;
 
 use crate::context::checked_memory::CheckedMemory;
 use crate::lifecycle::{exec, injected};
+use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
 use crate::os::seccomp::{Call, Instruction, is_fatal};
 use crate::os::{ffi_guard, forked};
@@ -19,6 +20,8 @@ const NOTE: &str = "the program forbade itself system calls that recording needs
 const MAX_INSTRUCTIONS: u16 = 4096;
 /// Bytes of an instruction.
 const INSTRUCTION: u64 = 8;
+/// How long a sample that is being written is waited for, in nanoseconds: a thousand times what it takes.
+const UNDER_WAY: u32 = 10_000_000;
 /// A descriptor as ours are.
 const DESCRIPTOR: u64 = 1001;
 /// Some address.
@@ -31,6 +34,8 @@ pub enum Forbids {
     Most,
     /// Those that a filter forbids, a `struct sock_fprog`.
     ByFilter(*const c_void),
+    /// The same in all threads that there are.
+    ByFilterInAllThreads(*const c_void),
 }
 
 /// The program is about to forbid itself system calls.
@@ -44,6 +49,10 @@ pub fn before_seccomp(forbids: Forbids) {
     if ends {
         exec::end_recording(NOTE);
         ffi_guard::stop();
+        if matches!(forbids, Forbids::ByFilterInAllThreads(_)) {
+            // Another thread of the program's may be at work for us, but begins no more of it.
+            keeping_errno(|| pause(UNDER_WAY));
+        }
     }
 }
 
@@ -51,7 +60,7 @@ fn ends_recording(forbids: Forbids) -> bool {
     match forbids {
         Forbids::Most => true,
         // What is no filter is refused by the kernel.
-        Forbids::ByFilter(filter) => instructions(filter)
+        Forbids::ByFilter(filter) | Forbids::ByFilterInAllThreads(filter) => instructions(filter)
             .is_some_and(|filter| calls_of_ours().iter().any(|call| is_fatal(&filter, call))),
     }
 }

@@ -231,7 +231,7 @@ fn static_programs_that_a_recorded_one_starts_are_named() {
 /// The agent wrote its files, and the program was ended for it.
 #[test]
 fn a_program_forbids_itself_system_calls() {
-    let program = compile("../forbids_stubs.c", &["-DMAIN"]);
+    let program = compile("../forbids_stubs.c", &["-DMAIN", "-pthread"]);
     let ends = |how: &str, options: &[&str]| {
         let recorded = Case::command(&program.path, &[how]).options(options).same();
         assert_eq!(recorded.seen.status.code(), Some(3), "{how} {options:?}");
@@ -252,6 +252,8 @@ fn a_program_forbids_itself_system_calls() {
         // Only a child does.
         assert_eq!(ends("child", options), (false, true), "{options:?}");
     }
+    // Others allocate meanwhile.
+    assert!(ends("threads", &["--native", "--rate", "1e-2"]).0);
     let case = Case::command(&program.path, &["child"]);
     let (seen, _) =
         case.options(&["--native", "--rate", "1e-3", "--children"]).recorded_in_folder();
