@@ -34,8 +34,8 @@ pub struct Description {
     pub sampling: Sampling,
     /// How the trace's clock relates to the world's.
     pub clock: Clock,
-    /// When its process ended or became another program, in microseconds since the Unix epoch; absent while
-    /// it runs, if nobody saw its end, and in recordings of earlier versions.
+    /// When its process ended, became another program, or made recording impossible, in microseconds since the Unix epoch;
+    /// absent while it runs, if nobody saw its end, and in recordings of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_unix_us: Option<u64>,
     /// GNU build id of the executable in hexadecimal, when it has one.

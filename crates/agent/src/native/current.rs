@@ -98,10 +98,11 @@ impl Recording {
     /// Nothing more is recorded, for the reason in this note; the process goes on.
     pub(super) fn end_with_note(&self, words: &str) {
         if !self.ended.swap(true, Relaxed) {
-            if let Some(mut stream) = self.stream.lock_unless_ending() {
-                stream.add_note(words);
-            }
-            self.note(None);
+            lock::while_ending(|| {
+                if let Some(mut stream) = self.stream.lock_unless_ending() {
+                    stream.end_with_note(words, self.missed.load(Relaxed));
+                }
+            });
         }
     }
 

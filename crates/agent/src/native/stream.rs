@@ -198,9 +198,14 @@ impl Stream {
         let _ = folder.save(description);
     }
 
-    /// Adds to the description what readers should know.
-    pub(super) fn add_note(&mut self, words: &str) {
+    /// Brings all to the file, and notes why nothing is recorded from now on.
+    pub(super) fn end_with_note(&mut self, words: &str, missed: u64) {
         self.files.description.notes.push(words.to_owned());
+        self.note(None, missed);
+        let now = self.now();
+        let Files { description, folder, .. } = &mut self.files;
+        description.ended_unix_us = Some(now.0);
+        let _ = folder.save(description);
     }
 
     /// Brings all to the file, and notes how the recording ends, if it does.

@@ -159,6 +159,10 @@ impl Recorder {
         lock::while_ending(|| {
             let passed_over = self.flush();
             self.note(None, FileState::Growing, passed_over);
+            if let Some(mut description) = self.description.try_lock_for() {
+                description.ended_unix_us = Some(self.files.clock.now().0);
+                let _ = self.files.folder.save(&description);
+            }
         });
     }
 

@@ -240,6 +240,7 @@ fn a_program_forbids_itself_system_calls() {
         let outcome = &found.description.outcome;
         assert!(matches!(outcome, Some(Outcome::Exited { .. })), "{how} {options:?}: {outcome:?}");
         assert!(found.inside("main").next().is_some(), "{how} {options:?}");
+        assert!(found.description.ended_unix_us.is_some(), "{how} {options:?}");
         (is_noted, found.inside("after").next().is_some())
     };
     // By `--every` there is a thread of ours.
