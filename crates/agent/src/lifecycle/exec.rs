@@ -4,7 +4,6 @@
 //! followed into; started children are, too, when the user asked for children.
 
 use std::ffi::{CStr, c_char, c_int};
-use std::sync::OnceLock;
 
 use memtrail_recording::preload;
 
@@ -12,53 +11,11 @@ use crate::lifecycle::environment::{Injected, sanitizer_in};
 use crate::lifecycle::environment_array::with_array;
 use crate::lifecycle::injected::injected;
 use crate::lifecycle::next_program::{Loaded, loads_agent};
+use crate::lifecycle::recorded::{follows_children, is_recorded, recorded};
 use crate::os::cancellation::without_cancellation;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::{guarded, is_stopped};
 use crate::os::forked;
-
-/// What the recording of this process does.
-pub(crate) struct Recording {
-    /// Whether a recording was begun in this process or before it forked.
-    pub(crate) is_recorded: fn() -> bool,
-    /// Whether the user asked for the children of recorded processes.
-    pub(crate) follows_children: fn() -> bool,
-    /// Whether snapshots can be taken of this process.
-    pub(crate) takes_snapshots: fn() -> bool,
-    /// The process is about to become another program.
-    pub(crate) before_exec: fn(),
-    /// It did not.
-    pub(crate) after_failed_exec: fn(),
-    /// The program goes on without being recorded, for this reason; no thread of ours is left.
-    pub(crate) end_with_note: fn(&str),
-}
-
-static RECORDING: OnceLock<&'static Recording> = OnceLock::new();
-
-/// Programs that this process becomes or starts are followed as this recording wants it.
-pub(crate) fn prepare(recording: &'static Recording) {
-    RECORDING.get_or_init(|| recording);
-}
-
-/// Whether snapshots can be taken of this process.
-pub(crate) fn takes_snapshots() -> bool {
-    RECORDING.get().is_some_and(|recording| (recording.takes_snapshots)())
-}
-
-/// Ends the recording of this process, for the reason in this note.
-pub(crate) fn end_recording(note: &str) {
-    if let Some(recording) = RECORDING.get().filter(|recording| (recording.is_recorded)()) {
-        guarded((), || keeping_errno(|| (recording.end_with_note)(note)));
-    }
-}
-
-fn is_recorded() -> bool {
-    RECORDING.get().is_some_and(|recording| (recording.is_recorded)())
-}
-
-fn follows_children() -> bool {
-    RECORDING.get().is_some_and(|recording| (recording.follows_children)())
-}
 
 /// A null-terminated array of C strings.
 pub type Strings = *const *const c_char;
@@ -126,7 +83,7 @@ pub unsafe fn become_program(
     environment: Strings,
     call: impl FnOnce(Strings) -> c_int,
 ) -> c_int {
-    let recording = RECORDING.get().filter(|recording| (recording.is_recorded)());
+    let recording = recorded();
     if let Some(recording) = recording {
         guarded((), recording.before_exec);
     }

@@ -14,7 +14,8 @@ use crate::context::runtime::{OcamlRuntime, version};
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::family::family_of;
 use crate::lifecycle::pending_start::{PendingStart, prepare};
-use crate::lifecycle::{exec, injected, start, thread_end};
+use crate::lifecycle::recorded::{self, Recorded};
+use crate::lifecycle::{injected, start, thread_end};
 use crate::os::errno::keeping_errno;
 use crate::os::program::remember_name;
 use crate::os::{ffi_guard, forked, heap};
@@ -32,9 +33,9 @@ struct ProcessState {
 static PROCESS: ProcessState =
     ProcessState { pending: AtomicPtr::new(std::ptr::null_mut()), ended: AtomicU32::new(0) };
 
-/// What becomes of the recording as the process becomes another program.
-static AT_EXEC: exec::Recording = exec::Recording {
-    is_recorded: recording::installed::is_recorded,
+/// What the recording of an OCaml program can do.
+static RECORDED: Recorded = Recorded {
+    has_begun: recording::installed::is_recorded,
     follows_children: recording::installed::follows_children,
     takes_snapshots: recording::installed::takes_snapshots,
     before_exec: || {
@@ -62,7 +63,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
         ffi_guard::install();
         // SAFETY: the library is being loaded.
         unsafe { remember_name() };
-        exec::prepare(&AT_EXEC);
+        recorded::prepare(&RECORDED);
         // SAFETY: as the caller promises.
         let arguments = unsafe { texts(count, arguments) };
         if let Some(pending) = prepare(injected::keep(injected), arguments) {

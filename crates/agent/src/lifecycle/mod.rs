@@ -9,6 +9,7 @@ pub(crate) mod injected;
 pub(crate) mod load;
 mod next_program;
 pub(crate) mod pending_start;
+pub(crate) mod recorded;
 pub mod seccomp;
 pub(crate) mod start;
 pub(crate) mod thread_end;

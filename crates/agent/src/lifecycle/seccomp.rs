@@ -9,7 +9,8 @@ use std::ffi::c_void;
 use memtrail_ocaml::memory::Memory as _;
 
 use crate::context::checked_memory::CheckedMemory;
-use crate::lifecycle::{exec, injected};
+use crate::lifecycle::injected;
+use crate::lifecycle::recorded::recorded;
 use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
 use crate::os::seccomp::{Call, Instruction, is_fatal};
@@ -47,7 +48,9 @@ pub fn before_seccomp(forbids: Forbids) {
     }
     let ends = ffi_guard::guarded(false, || keeping_errno(|| ends_recording(forbids)));
     if ends {
-        exec::end_recording(NOTE);
+        if let Some(recorded) = recorded() {
+            ffi_guard::guarded((), || keeping_errno(|| (recorded.end_with_note)(NOTE)));
+        }
         ffi_guard::stop();
         if matches!(forbids, Forbids::ByFilterInAllThreads(_)) {
             // Another thread of the program's may be at work for us, but begins no more of it.
@@ -124,7 +127,7 @@ fn calls_of_ours() -> Vec<Call> {
         of(libc::SYS_renameat, [folder, POINTER, folder, POINTER, 0, 0]),
         of(libc::SYS_readlinkat, [folder, POINTER, POINTER, 4096, 0, 0]),
     ]);
-    if exec::takes_snapshots() {
+    if recorded().is_some_and(|recorded| (recorded.takes_snapshots)()) {
         calls.extend([
             of(libc::SYS_clone, [0; 6]),
             of(libc::SYS_getdents64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),

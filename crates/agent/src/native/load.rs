@@ -9,8 +9,9 @@ use memtrail_sampler::{MAX_FRAMES, Rate, Registers, events, start_in_words};
 
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::load::texts;
+use crate::lifecycle::recorded::{self, Recorded};
 use crate::lifecycle::start::claim;
-use crate::lifecycle::{environment_array, exec, injected};
+use crate::lifecycle::{environment_array, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
 use crate::native::mapping_calls;
@@ -29,8 +30,8 @@ use crate::sampling::seeding;
 /// Samples a word where the user has not given a rate: one for 512 KiB.
 const DEFAULT_RATE: f64 = 8.0 / (512 << 10) as f64;
 
-static AT_EXEC: exec::Recording = exec::Recording {
-    is_recorded: || installed().is_some(),
+static RECORDED: Recorded = Recorded {
+    has_begun: || installed().is_some(),
     follows_children: || installed().is_some_and(|recording| recording.setting.options.children),
     takes_snapshots: || {
         installed().is_some_and(|recording| recording.setting.options.snapshots.is_some())
@@ -65,7 +66,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
         ffi_guard::install();
         // SAFETY: the library is being loaded.
         unsafe { remember_name() };
-        exec::prepare(&AT_EXEC);
+        recorded::prepare(&RECORDED);
         // SAFETY: as the caller promises.
         let arguments = unsafe { texts(count, arguments) };
         let injected = injected::keep(injected);

@@ -1,0 +1,39 @@
+//! What the recording of this process can do, that of an OCaml program's or of a native one's.
+
+use std::sync::OnceLock;
+
+/// The recording.
+pub(crate) struct Recorded {
+    /// Whether one was begun in this process or before it forked.
+    pub(crate) has_begun: fn() -> bool,
+    /// Whether the user asked for the children of recorded processes.
+    pub(crate) follows_children: fn() -> bool,
+    /// Whether snapshots can be taken of this process.
+    pub(crate) takes_snapshots: fn() -> bool,
+    /// The process is about to become another program.
+    pub(crate) before_exec: fn(),
+    /// It did not.
+    pub(crate) after_failed_exec: fn(),
+    /// Nothing more is recorded, for the reason in this note; no thread of ours is left.
+    pub(crate) end_with_note: fn(&str),
+}
+
+static RECORDED: OnceLock<&'static Recorded> = OnceLock::new();
+
+/// This is what the recording does, should there be one.
+pub(crate) fn prepare(recorded: &'static Recorded) {
+    RECORDED.get_or_init(|| recorded);
+}
+
+/// The recording, if one was begun in this process or before it forked.
+pub(crate) fn recorded() -> Option<&'static Recorded> {
+    RECORDED.get().copied().filter(|recorded| (recorded.has_begun)())
+}
+
+pub(crate) fn is_recorded() -> bool {
+    recorded().is_some()
+}
+
+pub(crate) fn follows_children() -> bool {
+    RECORDED.get().is_some_and(|recorded| (recorded.follows_children)())
+}
