@@ -31,6 +31,7 @@ fn of_child(parent: &'static Recording) -> Option<&'static Recording> {
     if BEGINS.swap(true, Acquire) {
         return None;
     }
+    parent.close_inherited();
     let begun = begin(parent.setting, Some(parent.pid), parent.epoch + 1).ok()?;
     BEGINS.store(false, Release);
     Some(begun)

@@ -69,6 +69,15 @@ impl Recording {
         stream
     }
 
+    /// In a forked child: closes what is open of its parent's recording. Each generation would keep the descriptors of all
+    /// before it.
+    pub(super) fn close_inherited(&self) {
+        // Another thread may have had it, which is not there.
+        if let Some(mut stream) = self.stream.try_lock() {
+            stream.close();
+        }
+    }
+
     /// The program's mappings, unless this thread was interrupted while it noted one.
     pub(super) fn mappings(&self) -> Option<LockGuard<'_, Mappings>> {
         self.mappings.lock_unless_ending()

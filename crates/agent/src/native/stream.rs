@@ -175,6 +175,12 @@ impl Stream {
         report(&setting.session, description.pid, folder.image(), state);
     }
 
+    /// Closes the files in a forked child, which has a recording of its own.
+    pub(super) fn close(&mut self) {
+        self.files.output.close();
+        self.files.modules.close();
+    }
+
     /// Whether somebody asks for a snapshot; it is not asked any more then.
     pub(super) fn take_request(&self) -> bool {
         self.files.folder.take_request()

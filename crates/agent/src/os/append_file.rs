@@ -77,6 +77,15 @@ impl AppendFile {
         Ok(())
     }
 
+    /// Closes it in a forked child, which has no use for it.
+    pub(crate) fn close(&mut self) {
+        if self.is_ours() {
+            // SAFETY: the descriptor names our file.
+            unsafe { libc::close(self.descriptor) };
+        }
+        *self = Self::ELSEWHERE;
+    }
+
     fn truncate(&self, length: u64) {
         // SAFETY: plain system call on our file.
         unsafe { libc::ftruncate(self.descriptor, length as libc::off_t) };

@@ -75,6 +75,7 @@ fn after_fork(parent: &'static Recorder) -> Option<&'static Recorder> {
         if CHILD.begins.swap(true, Relaxed) {
             return None;
         }
+        files.close_inherited();
         let epoch = files.epoch.wrapping_add(1);
         let begun = begin(files.target, files.hooks, Some(files.pid), epoch);
         CHILD.begins.store(false, Relaxed);

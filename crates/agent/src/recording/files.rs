@@ -67,6 +67,20 @@ impl RecordingFiles {
         }
     }
 
+    /// In a forked child: closes what is open of its parent's recording. Each generation would keep the descriptors of all
+    /// before it. What another thread had locked stays open.
+    pub(crate) fn close_inherited(&self) {
+        if let Some(mut output) = self.output.try_lock() {
+            output.close();
+        }
+        if let Some(mut threads) = self.threads.try_lock() {
+            threads.close();
+        }
+        if let Some(mut rates) = self.rates.try_lock() {
+            rates.close();
+        }
+    }
+
     /// The next ids for a domain that is one of several: the first, and the one after the last.
     pub(crate) fn next_ids(&self) -> (BlockId, BlockId) {
         let first = self.next_ids.fetch_add(CHUNK, Relaxed);

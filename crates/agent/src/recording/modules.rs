@@ -39,6 +39,13 @@ impl Modules {
         modules
     }
 
+    /// Closes the file in a forked child.
+    pub(crate) fn close(&mut self) {
+        if let Some(mut file) = self.file.take() {
+            file.close();
+        }
+    }
+
     /// Whether an address is in this library.
     pub(crate) fn is_ours(&self, address: u64) -> bool {
         self.ours.as_ref().is_some_and(|ours| ours.in_file(address).is_some())

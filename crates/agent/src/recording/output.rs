@@ -72,6 +72,12 @@ impl Output {
         self.length
     }
 
+    /// Closes it in a forked child: nothing is written any more.
+    pub(crate) fn close(&mut self) {
+        self.file.close();
+        self.failed = Some(libc::EBADF);
+    }
+
     /// Appends whole packets, or gives the error that ends writing: the file ends with the last
     /// whole packet before it.
     pub(crate) fn append(&mut self, folder: &Folder, packets: &[u8]) -> Result<(), i32> {

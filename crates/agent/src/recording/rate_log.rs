@@ -18,6 +18,14 @@ pub(crate) struct RateLog {
 }
 
 impl RateLog {
+    /// Closes the file in a forked child.
+    pub(crate) fn close(&mut self) {
+        if let Some(mut output) = self.output.take() {
+            output.close();
+        }
+        self.failed = true;
+    }
+
     /// From block `id` of `domain` on, the base rate is halved so often.
     pub(crate) fn changed(
         &mut self,

@@ -46,6 +46,14 @@ pub(crate) struct ThreadLog {
 }
 
 impl ThreadLog {
+    /// Closes the file in a forked child.
+    pub(crate) fn close(&mut self) {
+        if let Some(mut output) = self.output.take() {
+            output.close();
+        }
+        self.failed = true;
+    }
+
     /// From block `id` of `domain` on, blocks are of `thread`. `at_work` runs this.
     pub(crate) fn switched(
         &mut self,

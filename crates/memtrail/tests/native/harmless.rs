@@ -228,6 +228,20 @@ fn static_programs_that_a_recorded_one_starts_are_named() {
     assert!(told.contains(&refused), "{told}");
 }
 
+/// Each generation kept two descriptors of each one before it.
+#[test]
+fn generations_of_forks_keep_few_descriptors() {
+    let program = compile("generations.c", &[]);
+    let options = ["--native", "--children", "--rate", "1e-2"];
+    let case = Case::command(&program.path, &[]).options(&options);
+    let (seen, recordings) = case.recorded_in_folder();
+    assert_eq!((seen.stdout().as_str(), seen.status.code()), ("few descriptors\n", Some(3)));
+    let with_blocks = recordings
+        .iter()
+        .filter(|recording| contents::read(recording).inside("allocate").next().is_some());
+    assert_eq!(with_blocks.count(), 30);
+}
+
 /// The agent wrote its files, and the program was ended for it.
 #[test]
 fn a_program_forbids_itself_system_calls() {
