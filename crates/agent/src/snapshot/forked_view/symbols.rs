@@ -86,7 +86,7 @@ impl Symbols {
                 }
             });
         });
-        by_address.sort_unstable_by_key(|symbol| symbol.address);
+        sort(&mut by_address);
         for edge in data.iter_mut().chain(&mut code) {
             edge.sort_unstable();
         }
@@ -218,5 +218,27 @@ impl Symbols {
     /// The symbol of a function of the runtime's.
     pub(super) fn named(&self, name: &str) -> Option<&Symbol> {
         self.at(self.address(name)?)
+    }
+}
+
+/// Puts symbols in the order of their addresses. Of several at one place the last is taken for it: a function, which covers
+/// code, comes behind the mark of where its unit's code begins.
+fn sort(symbols: &mut [Symbol]) {
+    symbols.sort_unstable_by_key(|symbol| (symbol.address, symbol.size, symbol.name));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Which one was taken for the place changed with the number of symbols.
+    #[test]
+    fn a_function_is_not_called_after_the_beginning_of_its_unit() {
+        let of = |address, size, name| Symbol { address, size, name };
+        let (begin, function, other) = (of(64, 0, 9), of(64, 99, 3), of(32, 32, 5));
+        for mut symbols in [[begin, function, other], [function, other, begin]] {
+            sort(&mut symbols);
+            assert_eq!(symbols, [other, begin, function]);
+        }
     }
 }
