@@ -3,6 +3,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
 export const repository = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
@@ -145,6 +146,8 @@ export async function startGrowing(name = "growing") {
   const folder = join(scratch, `${name}.memtrail`);
   const run = spawn(memtrail, ["run", "-q", "-o", folder, "--", compile(source, "grows")], { stdio: "ignore" });
   const ended = new Promise((done) => run.on("exit", done));
+  // After a test that failed, all others would wait for the program.
+  after(() => run.kill("SIGTERM"));
   while (!existsSync(join(folder, "trace.ctf"))) await new Promise((done) => setTimeout(done, 100));
   return { folder, end: () => (run.kill("SIGTERM"), ended) };
 }
