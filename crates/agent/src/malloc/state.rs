@@ -39,6 +39,10 @@ pub(super) fn began(recorder: &'static Recorder) {
         frames: Lock::new(FrameCodes::new()),
         modules: Lock::new(Modules::begin(&files.folder, files.clock.now())),
     };
+    // In a forked child, that of its parent's recording.
+    if let Some(mut modules) = installed().and_then(|state| state.modules.try_lock()) {
+        modules.close();
+    }
     STATE.store(Box::into_raw(Box::new(state)), Release);
 }
 

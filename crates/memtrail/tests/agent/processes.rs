@@ -85,9 +85,12 @@ on_each!(a_program_forbids_itself_system_calls, |compiler| {
 // Each generation kept descriptors of each one before it.
 on_each!(generations_of_forks_keep_few_descriptors, |compiler| {
     let program = build(&named(compiler), "generations");
-    let case = Case::new(&program, &[]).options(&["--children", "--rate", "1e-2"]);
-    let (seen, _) = case.recorded_in_folder();
-    assert_eq!((seen.stdout().as_str(), seen.status.code()), ("few descriptors\n", Some(3)));
+    for native in [&[][..], &["--native=also"]] {
+        let options = [&["--children", "--rate", "1e-2"], native].concat();
+        let case = Case::new(&program, &[]).options(&options);
+        let (seen, _) = case.recorded_in_folder();
+        assert_eq!((seen.stdout().as_str(), seen.status.code()), ("few descriptors\n", Some(3)));
+    }
 });
 
 on_each!(the_executable_is_looked_for_before_the_runtime_starts, |compiler| {
