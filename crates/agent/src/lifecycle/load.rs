@@ -87,10 +87,7 @@ pub(crate) unsafe fn texts(count: c_int, arguments: *const *const c_char) -> Vec
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`, whose memory
 /// is its parent's.
 pub fn end_of_process() {
-    if !ffi_guard::is_stopped()
-        && forked::is_owner_itself()
-        && PROCESS.ended.swap(forked::owner(), AcqRel) != forked::owner()
-    {
+    if forked::is_owner_itself() && PROCESS.ended.swap(forked::owner(), AcqRel) != forked::owner() {
         ffi_guard::guarded((), || {
             keeping_errno(snapshot::lifecycle::end_of_process);
             recording::end::end_of_process();

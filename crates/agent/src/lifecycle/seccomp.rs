@@ -10,7 +10,7 @@ use memtrail_ocaml::memory::Memory as _;
 
 use crate::context::checked_memory::CheckedMemory;
 use crate::lifecycle::injected;
-use crate::lifecycle::recorded::recorded;
+use crate::lifecycle::recorded::{follows_children, recorded};
 use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
 use crate::os::seccomp::{Call, Instruction, is_fatal};
@@ -96,6 +96,7 @@ fn calls_of_ours() -> Vec<Call> {
     let (wait, wake) = (libc::FUTEX_WAIT as u64, libc::FUTEX_WAKE as u64);
     let mut calls = vec![
         of(libc::SYS_write, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        of(libc::SYS_pwrite64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
         of(libc::SYS_openat, [folder, POINTER, to_write, 0o600, 0, 0]),
         of(libc::SYS_openat, [folder, POINTER, to_read, 0, 0, 0]),
         of(libc::SYS_read, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
@@ -106,9 +107,13 @@ fn calls_of_ours() -> Vec<Call> {
         of(libc::SYS_close, [DESCRIPTOR, 0, 0, 0, 0, 0]),
         of(libc::SYS_prlimit64, [0, files, 0, POINTER, 0, 0]),
         of(libc::SYS_mmap, [0, 1 << 16, memory, private, u64::MAX, 0]),
+        of(libc::SYS_mremap, [POINTER, 1 << 16, 1 << 17, libc::MREMAP_MAYMOVE as u64, 0, 0]),
         of(libc::SYS_mprotect, [POINTER, 4096, 0, 0, 0, 0]),
         of(libc::SYS_madvise, [POINTER, 1 << 16, libc::MADV_DONTNEED as u64, 0, 0, 0]),
         of(libc::SYS_munmap, [POINTER, 1 << 16, 0, 0, 0, 0]),
+        of(libc::SYS_mincore, [POINTER, 4096, POINTER, 0, 0, 0]),
+        // Reads the filters themselves, too.
+        of(libc::SYS_process_vm_readv, [1, POINTER, 1, POINTER, 1, 0]),
         of(libc::SYS_futex, [POINTER, wait, 0, POINTER, 0, 0]),
         of(libc::SYS_futex, [POINTER, wake, 1, 0, 0, 0]),
         of(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as u64, POINTER, POINTER, 8, 0, 0]),
@@ -117,19 +122,29 @@ fn calls_of_ours() -> Vec<Call> {
         of(libc::SYS_clock_gettime, [cpu_time, POINTER, 0, 0, 0, 0]),
         of(libc::SYS_clock_nanosleep, [0, 0, POINTER, 0, 0, 0]),
     ];
+    calls.push(of(libc::SYS_readlinkat, [folder, POINTER, POINTER, 4096, 0, 0]));
     #[cfg(target_arch = "x86_64")]
     calls.extend([
         of(libc::SYS_rename, [POINTER, POINTER, 0, 0, 0, 0]),
         of(libc::SYS_readlink, [POINTER, POINTER, 4096, 0, 0, 0]),
+        of(libc::SYS_unlink, [POINTER, 0, 0, 0, 0, 0]),
     ]);
     #[cfg(target_arch = "aarch64")]
     calls.extend([
         of(libc::SYS_renameat, [folder, POINTER, folder, POINTER, 0, 0]),
-        of(libc::SYS_readlinkat, [folder, POINTER, POINTER, 4096, 0, 0]),
+        of(libc::SYS_unlinkat, [folder, POINTER, 0, 0, 0, 0]),
     ]);
+    if follows_children() {
+        calls.push(of(libc::SYS_fallocate, [DESCRIPTOR, 0, 0, 1 << 16, 0, 0]));
+        #[cfg(target_arch = "x86_64")]
+        calls.push(of(libc::SYS_mkdir, [POINTER, 0o700, 0, 0, 0, 0]));
+        #[cfg(target_arch = "aarch64")]
+        calls.push(of(libc::SYS_mkdirat, [folder, POINTER, 0o700, 0, 0, 0]));
+    }
     if recorded().is_some_and(|recorded| (recorded.takes_snapshots)()) {
         calls.extend([
             of(libc::SYS_clone, [0; 6]),
+            of(libc::SYS_flock, [DESCRIPTOR, libc::LOCK_EX as u64, 0, 0, 0, 0]),
             of(libc::SYS_getdents64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
             of(libc::SYS_wait4, [1, POINTER, libc::WNOHANG as u64, 0, 0, 0]),
         ]);

@@ -30,6 +30,7 @@ use crate::sampling::seeding;
 /// Samples a word where the user has not given a rate: one for 512 KiB.
 const DEFAULT_RATE: f64 = 8.0 / (512 << 10) as f64;
 
+/// What the recording of a native program can do.
 static RECORDED: Recorded = Recorded {
     has_begun: || installed().is_some(),
     follows_children: || installed().is_some_and(|recording| recording.setting.options.children),
@@ -149,9 +150,6 @@ extern "C" fn thread_ends(_: *mut c_void) {
 
 /// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`.
 pub fn end_of_process() {
-    if ffi_guard::is_stopped() {
-        return;
-    }
     if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
         let (here, top) = (Registers::here(), StackTop::here());
         let end = || {

@@ -7,6 +7,12 @@ use std::ffi::{c_char, c_int, c_void};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+/// What ELF calls this machine.
+#[cfg(target_arch = "x86_64")]
+pub(crate) const THIS_MACHINE: u16 = libc::EM_X86_64;
+#[cfg(target_arch = "aarch64")]
+pub(crate) const THIS_MACHINE: u16 = libc::EM_AARCH64;
+
 /// The program, or a library that is loaded.
 pub(crate) struct LoadedObject<'a> {
     /// What is added to addresses in its file.

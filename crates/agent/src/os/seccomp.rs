@@ -3,6 +3,8 @@
 //! A filter is a program of the classic BPF of `linux/filter.h`, which the kernel runs at each system call over `struct
 //! seccomp_data`. Its jumps only lead forward.
 
+use crate::os::objects::THIS_MACHINE;
+
 /// One instruction, `struct sock_filter`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
@@ -30,10 +32,7 @@ const ERRNO: u32 = 0x0005_0000;
 /// The part of the answer that tells what is done.
 const ACTION: u32 = 0xffff_0000;
 /// How the kernel calls this machine's system calls (`linux/audit.h`).
-#[cfg(target_arch = "x86_64")]
-const ARCHITECTURE: u32 = 0xC000_003E;
-#[cfg(target_arch = "aarch64")]
-const ARCHITECTURE: u32 = 0xC000_00B7;
+const ARCHITECTURE: u32 = 0xC000_0000 | THIS_MACHINE as u32;
 
 /// Whether a call ends the program, or raises a signal, or asks another process. An error is not one: we go on without
 /// what we asked for.

@@ -228,6 +228,17 @@ fn static_programs_that_a_recorded_one_starts_are_named() {
     assert!(told.contains(&refused), "{told}");
 }
 
+/// Constructors of the program's libraries run before the agent's.
+#[test]
+fn a_library_makes_system_calls_before_the_agent_is_ready() {
+    let library = compile("calls_early.c", &["-shared", "-fPIC"]);
+    let path = library.path.to_str().unwrap();
+    let program = compile("prints_preload.c", &["-Wl,--no-as-needed", path]);
+    let recorded = Case::command(&program.path, &[]).options(&["--native"]).same();
+    let line = format!("-1 {} 0 -1 0 program -1 {}\n", libc::ENOENT, libc::EINVAL);
+    assert!(recorded.seen.stdout().starts_with(&line), "{}", recorded.seen.stdout());
+}
+
 /// Each generation kept two descriptors of each one before it.
 #[test]
 fn generations_of_forks_keep_few_descriptors() {
@@ -260,7 +271,7 @@ fn a_program_forbids_itself_system_calls() {
     // By `--every` there is a thread of ours.
     let every = ["--native", "--rate", "1e-3", "--snapshot", "exit", "--every", "10ms"];
     for options in [&["--native", "--rate", "1e-3"][..], &every] {
-        for how in ["strict", "filter", "call"] {
+        for how in ["strict", "filter", "call", "twice"] {
             assert_eq!(ends(how, options), (true, false), "{how} {options:?}");
         }
         assert_eq!(ends("few", options), (false, true), "{options:?}");

@@ -1,6 +1,7 @@
 //! The parts of an ELF file that tell how the kernel and the dynamic linker load it. Nothing is allocated.
 
 use super::file::File;
+use crate::os::objects::THIS_MACHINE;
 
 /// Where the ELF header of 64 bits has what, one of its program headers, and an entry of the dynamic section (`elf.h`).
 pub(super) const HEADER: usize = 64;
@@ -11,16 +12,9 @@ const PROGRAM_HEADERS: usize = 32;
 const PROGRAM_HEADER_SIZE: usize = 54;
 const PROGRAM_HEADER_COUNT: usize = 56;
 const PROGRAM_HEADER: usize = 56;
-const LOADED: u32 = 1;
-const DYNAMIC: u32 = 2;
-const INTERPRETER: u32 = 3;
 const NEEDED: u64 = 1;
 const STRINGS: u64 = 5;
 const ENTRY: usize = 16;
-#[cfg(target_arch = "x86_64")]
-const HERE: u16 = 62;
-#[cfg(target_arch = "aarch64")]
-const HERE: u16 = 183;
 
 /// Libraries of a program that are looked at: what has to come first is among the first.
 const MAX_NEEDED: usize = 64;
@@ -44,7 +38,7 @@ struct Segment {
 impl<'a> Elf<'a> {
     /// `start`: the header's bytes. `None` if it is for another kind of machine.
     pub(super) fn new(file: &'a File, start: &[u8; HEADER]) -> Option<Self> {
-        let is_here = start[4..6] == CLASS_AND_DATA && short(start, MACHINE) == HERE;
+        let is_here = start[4..6] == CLASS_AND_DATA && short(start, MACHINE) == THIS_MACHINE;
         is_here.then(|| Self {
             file,
             table: long(start, PROGRAM_HEADERS),
@@ -68,18 +62,14 @@ impl<'a> Elf<'a> {
             .filter(move |segment| segment.kind == wanted)
     }
 
-    /// Whether all headers can be read, and something is loaded: the kernel would not start another file.
-    pub(super) fn is_whole(&self) -> bool {
-        let is_there = |index| {
-            let at = self.table.saturating_add(index * u64::from(self.size));
-            self.file.read(at, &mut [0; PROGRAM_HEADER]) == PROGRAM_HEADER
-        };
-        self.segments(LOADED).next().is_some() && (0..u64::from(self.count)).all(is_there)
+    /// Whether something of it is loaded: the kernel would not start another file.
+    pub(super) fn is_program(&self) -> bool {
+        self.segments(libc::PT_LOAD).next().is_some()
     }
 
     /// The path of the dynamic linker, if there is one, in `into`.
     pub(super) fn linker<'b>(&self, into: &'b mut [u8]) -> Option<&'b [u8]> {
-        let segment = self.segments(INTERPRETER).next()?;
+        let segment = self.segments(libc::PT_INTERP).next()?;
         let length = self.file.read(segment.offset, into);
         let length = length.min(usize::try_from(segment.size).unwrap_or(length));
         into[..length].split(|&byte| byte == 0).next()
@@ -87,17 +77,17 @@ impl<'a> Elf<'a> {
 
     /// Whether it is linked with a library whose name begins so.
     pub(super) fn needs(&self, name: &[u8]) -> bool {
-        let Some(dynamic) = self.segments(DYNAMIC).next() else { return false };
+        let Some(dynamic) = self.segments(libc::PT_DYNAMIC).next() else { return false };
         let Some(strings) = self.entries(&dynamic).find(|&(tag, _)| tag == STRINGS) else {
             return false;
         };
         let is_there = |segment: &Segment| {
             strings.1.checked_sub(segment.address).is_some_and(|offset| offset < segment.size)
         };
-        let Some(loaded) = self.segments(LOADED).find(is_there) else { return false };
+        let Some(loaded) = self.segments(libc::PT_LOAD).find(is_there) else { return false };
         let strings = loaded.offset.saturating_add(strings.1 - loaded.address);
-        let needed = self.entries(&dynamic).filter(|&(tag, _)| tag == NEEDED).take(MAX_NEEDED);
-        needed.into_iter().any(|(_, offset)| {
+        let mut needed = self.entries(&dynamic).filter(|&(tag, _)| tag == NEEDED).take(MAX_NEEDED);
+        needed.any(|(_, offset)| {
             let mut begins = [0; 16];
             let length = self.file.read(strings.saturating_add(offset), &mut begins);
             begins[..length].starts_with(name)

@@ -80,7 +80,7 @@ fn check(
         Some(_) => {}
         // The dynamic linker itself, which is given a program.
         None if preload::is_glibc(name) => {}
-        None if elf.is_whole() => return Ok(Loaded::Statically),
+        None if elf.is_program() => return Ok(Loaded::Statically),
         None => return Ok(Loaded::WithAgent),
     }
     if !sanitizer.comes_later {
