@@ -70,6 +70,10 @@ fn types_code(root: &Path) -> u64 {
 
 fn build(root: &Path, out: &Path) {
     let target = env::var("TARGET").expect("cargo sets it");
+    let profile = match env::var("PROFILE").as_deref() {
+        Ok("release") => "agent",
+        _ => "agent-dev",
+    };
     let folder = out.join("agent");
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
@@ -77,7 +81,7 @@ fn build(root: &Path, out: &Path) {
         .args(["build", "--quiet", "--locked"])
         .args(["--package", "memtrail-preload", "--package", "memtrail-native"])
         .args(["--package", "memtrail-whole"])
-        .args(["--profile", "agent"])
+        .args(["--profile", profile])
         .args(["--target", &target])
         .arg("--target-dir")
         .arg(&folder);
@@ -92,7 +96,7 @@ fn build(root: &Path, out: &Path) {
     }
     let status = cargo.status().expect("cargo runs, or this would not");
     assert!(status.success(), "the agent does not build");
-    let built = folder.join(target).join("agent");
+    let built = folder.join(target).join(profile);
     pack(&built.join("libmemtrail_preload.so"), &out.join("libmemtrail_agent.so.gz"), "AGENT");
     pack(&built.join("libmemtrail_native.so"), &out.join("libmemtrail_native.so.gz"), "NATIVE");
     pack(&built.join("libmemtrail_whole.so"), &out.join("libmemtrail_whole.so.gz"), "WHOLE");
