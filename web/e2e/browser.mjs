@@ -1,17 +1,10 @@
 // A real browser, and what every page must keep to: no error in the console, no request elsewhere.
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
 import { after } from "node:test";
-import { chromium } from "playwright-core";
+import { connect } from "./chromium.mjs";
 
-const executablePath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
-if (!executablePath) throw new Error("there is no Chromium; `cargo xtask setup` installs it");
-
-const browser = await chromium.launch({
-  executablePath,
-  args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
-});
-after(() => browser.close());
+const { browser, end } = await connect();
+after(end);
 
 /** Patience on a busy machine; no test depends on how long anything takes. */
 const timeout = 90_000;

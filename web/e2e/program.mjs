@@ -1,6 +1,7 @@
 // What the tests look at: recordings of real programs, made once a run, and the trace fixtures.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { after } from "node:test";
@@ -20,38 +21,66 @@ export const fixture = (name) => join(repository, "crates/trace/tests/fixtures",
 export const scratch = mkdtempSync(join(tmpdir(), "memtrail-e2e-"));
 process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
+/** Folder for what all files of a run use; that of this file if it is run alone. */
+const shared = process.env.MEMTRAIL_SHARED ?? scratch;
+
+/**
+ * A folder that is made once a run, named after what it is made from. It is made aside and renamed, so that a file that
+ * runs beside this one never sees half of it.
+ */
+function once(content, make) {
+  const name = createHash("sha256").update(JSON.stringify(content)).digest("hex").slice(0, 16);
+  const folder = join(shared, name);
+  if (existsSync(folder)) return folder;
+  const aside = mkdtempSync(join(shared, "aside-"));
+  make(aside);
+  try {
+    renameSync(aside, folder);
+  } catch (error) {
+    // Another file was faster.
+    if (!existsSync(folder)) throw error;
+    rmSync(aside, { recursive: true });
+  }
+  return folder;
+}
+
 /** An OCaml program, compiled with Debian's compiler. */
 export function compile(source, name) {
-  const folder = mkdtempSync(join(scratch, "build-"));
-  execFileSync("cp", [source, join(folder, `${name}.ml`)]);
-  execFileSync(
-    "ocamlfind",
-    ["ocamlopt", "-g", "-package", "unix,threads.posix", "-linkpkg", "-o", name, `${name}.ml`],
-    {
-      cwd: folder,
-      stdio: "pipe",
-    },
-  );
+  const text = readFileSync(source, "utf8");
+  const options = ["-g", "-package", "unix,threads.posix", "-linkpkg"];
+  const folder = once([name, text, options], (folder) => {
+    writeFileSync(join(folder, `${name}.ml`), text);
+    const command = ["ocamlopt", ...options, "-o", name, `${name}.ml`];
+    execFileSync("ocamlfind", command, { cwd: folder, stdio: "pipe" });
+  });
   return join(folder, name);
 }
 
 /** An OCaml program that has the library memtrail compiled in. */
 export function compileWithLibrary(text, name) {
-  const folder = mkdtempSync(join(scratch, "build-"));
   const library = ["memtrail_stubs.c", "memtrail.mli", "memtrail.ml"];
-  for (const file of library) execFileSync("cp", [join(repository, "ocaml", file), folder]);
-  writeFileSync(join(folder, `${name}.ml`), text);
-  execFileSync("ocamlfind", ["ocamlopt", "-g", "-o", name, ...library, `${name}.ml`], { cwd: folder, stdio: "pipe" });
+  const sources = library.map((file) => readFileSync(join(repository, "ocaml", file), "utf8"));
+  const folder = once([name, text, sources], (folder) => {
+    library.forEach((file, i) => writeFileSync(join(folder, file), sources[i]));
+    writeFileSync(join(folder, `${name}.ml`), text);
+    const command = ["ocamlopt", "-g", "-o", name, ...library, `${name}.ml`];
+    execFileSync("ocamlfind", command, { cwd: folder, stdio: "pipe" });
+  });
   return join(folder, name);
 }
 
-/** Runs a command under `memtrail run`; the recording's folder. */
+/** Runs a command under `memtrail run`; a folder of its own with the recording, which was made once a run. */
 export function record(name, command, options = ["--rate", "1e-4"]) {
-  const folder = join(scratch, `${name}.memtrail`);
-  execFileSync(memtrail, ["run", "-q", "--seed", "7", ...options, "-o", folder, "--", ...command], {
-    cwd: scratch,
-    stdio: "pipe",
+  const made = once([name, command, options], (aside) => {
+    const to = join(aside, `${name}.memtrail`);
+    execFileSync(memtrail, ["run", "-q", "--seed", "7", ...options, "-o", to, "--", ...command], {
+      cwd: scratch,
+      stdio: "pipe",
+    });
   });
+  const folder = join(scratch, `${name}.memtrail`);
+  // A test may write into its recording.
+  execFileSync("cp", ["-a", join(made, `${name}.memtrail`), folder]);
   return folder;
 }
 

@@ -1,17 +1,30 @@
 // Runs the tests that need a browser, with node's own test runner. An argument chooses by name.
-import { spawnSync } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { launch } from "./chromium.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const all = readdirSync(here).filter((name) => name.endsWith(".test.mjs"));
 const named = all.filter((name) => !process.argv[2] || name.includes(process.argv[2]));
 if (named.length === 0) process.exit(0);
-const options = ["--test", "--test-reporter=tap", "--test-concurrency=2"];
-const { status } = spawnSync(process.execPath, [...options, ...named.map((name) => join(here, name))], {
+
+// One browser and one folder of recordings for all files: each test has a context of its own.
+const browser = await launch();
+const shared = mkdtempSync(join(tmpdir(), "memtrail-e2e-shared-"));
+const options = ["--test", "--test-reporter=tap", "--test-concurrency=3"];
+const tests = spawn(process.execPath, [...options, ...named.map((name) => join(here, name))], {
   stdio: "inherit",
-  // As under cargo: tests of the names of variables search for them by `memtrail types`.
-  env: { ...process.env, MEMTRAIL_TYPES: "off" },
+  env: {
+    ...process.env,
+    // As under cargo: tests of the names of variables search for them by `memtrail types`.
+    MEMTRAIL_TYPES: "off",
+    MEMTRAIL_BROWSER: browser.wsEndpoint(),
+    MEMTRAIL_SHARED: shared,
+  },
 });
-process.exitCode = status ?? 1;
+process.exitCode = await new Promise((ended) => tests.on("exit", (code) => ended(code ?? 1)));
+await browser.close();
+rmSync(shared, { recursive: true, force: true });

@@ -48,13 +48,34 @@ pub(crate) fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
+/// Packages and features of all test steps: with one set, nothing is built twice.
+pub(crate) const WORKSPACE: [&str; 3] = ["--workspace", "--features", "memtrail-server/typescript"];
+
 /// Build `memtrail` as the tests use it, and give its path.
 pub(crate) fn memtrail() -> Outcome<String> {
-    let build = ["build", "--quiet", "--package", "memtrail", "--message-format=json"];
-    let built = output(Command::new(env!("CARGO")).current_dir(repository()).args(build))?;
-    let executable = built.rsplit_once("\"executable\":\"");
-    let path = executable.and_then(|(_, rest)| rest.split_once('"'));
-    Ok(path.ok_or("cargo does not say where it has built memtrail")?.0.to_owned())
+    built("bin", "memtrail")
+}
+
+/// Build the workspace's programs as the tests use them, and give the path of one.
+pub(crate) fn built(kind: &str, name: &str) -> Outcome<String> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(repository()).args(["build", "--quiet", "--bins", "--examples"]);
+    let messages = output(cargo.args(WORKSPACE).arg("--message-format=json"))?;
+    let executable = messages.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        let target = &message["target"];
+        let found = target["name"] == name && target["kind"][0] == kind;
+        if found { message["executable"].as_str().map(str::to_owned) } else { None }
+    });
+    executable.ok_or_else(|| format!("cargo does not say where it has built {name}"))
+}
+
+/// The folder that cargo builds into.
+pub(crate) fn target() -> PathBuf {
+    match std::env::var_os("CARGO_TARGET_DIR") {
+        Some(folder) => PathBuf::from(folder),
+        None => repository().join("target"),
+    }
 }
 
 /// `$XDG_CACHE_HOME/memtrail`, or `~/.cache/memtrail`: kept between runs, outside the repository.

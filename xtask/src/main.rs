@@ -6,12 +6,12 @@ mod command;
 mod compilers;
 mod docs;
 mod layers;
+mod nextest;
 mod ocaml_tests;
 mod packages;
 mod picture;
 mod setup;
 mod stamp;
-mod tally;
 mod test;
 mod types;
 #[cfg(test)]
@@ -42,19 +42,29 @@ enum Chore {
         #[arg(long)]
         all_compilers: bool,
     },
-    /// Run everything: setup, format, lints, unit and integration tests
+    /// Run the tests of each change: setup, format, lints, unit, integration and browser tests
     ///
-    /// The last line is `N passed, N failed`; the exit code is 0 when none failed. `test ocaml` is
-    /// another matter: OCaml's own testsuite, recorded; `test ocaml 5.3` that of one version.
+    /// The last line is `N passed, N failed`; the exit code is 0 when none failed. OCaml programs are compiled with
+    /// the system's OCaml and with the newest. The tests run in a copy of the repository in the cache, so a fresh
+    /// clone builds only what has changed since the last run.
     Test {
+        /// Run everything: all compilers, long programs, documentation, OCaml's own testsuite
+        ///
+        /// An interrupted run goes on with the step at which it was interrupted.
+        #[arg(long)]
+        all: bool,
+        /// Run another suite: `ocaml`, OCaml's own testsuite, recorded
+        #[arg(long, value_name = "NAME", value_parser = ["ocaml"])]
+        suite: Option<String>,
         /// Use what is installed; do not run setup first
         #[arg(long)]
         no_setup: bool,
-        /// Only tests whose name contains this
-        filter: Option<String>,
-        /// With `ocaml`: only this version
-        version: Option<String>,
-        /// With `ocaml` and a version: only programs whose name contains this
+        /// Run in this folder instead of the copy in the cache
+        #[arg(long)]
+        here: bool,
+        /// Tests to run, of any layer: part of the name, or of the file's name for browser tests
+        pattern: Option<String>,
+        /// With `--suite ocaml`: programs to run, part of the name; PATTERN is then OCaml's version
         program: Option<String>,
     },
     /// Measure what recording costs and how fast traces are read, as Markdown tables
@@ -104,7 +114,7 @@ fn main() -> ExitCode {
     let outcome = match Arguments::parse().chore {
         Chore::Setup { all_compilers } => setup::run(all_compilers),
         Chore::Bench(options) => bench::bench(&options),
-        Chore::Web { check: true } => web::check(),
+        Chore::Web { check: true } => web::check(true),
         Chore::Web { check: false } => web::install().and_then(|()| web::build()),
         Chore::Docs { check: true } => docs::check(),
         Chore::Docs { check: false } => docs::build(),
@@ -112,11 +122,13 @@ fn main() -> ExitCode {
         Chore::Types { check: true } => types::check(),
         Chore::Types { check: false } => types::write(),
         Chore::Picture => picture::draw(),
-        Chore::Test { filter: Some(filter), version, program, .. } if filter == "ocaml" => {
-            return test::ocaml(version.as_deref(), program.as_deref());
+        Chore::Test { suite: Some(_), pattern, program, .. } => {
+            return test::ocaml(pattern.as_deref(), program.as_deref());
         }
-        Chore::Test { no_setup, filter, .. } => {
-            return test::run_and_report(!no_setup, filter.as_deref());
+        Chore::Test { all, no_setup, here, pattern, .. } => {
+            // A pattern is for the minute after a change, when setup has long run.
+            let setup = !no_setup && pattern.is_none();
+            return test::run_and_report(&test::Selection { all, setup, pattern, here });
         }
     };
     match outcome {

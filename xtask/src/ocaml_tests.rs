@@ -17,8 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-use crate::command::{Outcome, cache, repository, run as run_command};
-use crate::tally::Tally;
+use crate::command::{Outcome, cache, repository, run as run_command, target};
+use crate::test::Tally;
 use compare::{Verdict, compare};
 use programs::Program;
 
@@ -66,7 +66,7 @@ fn memtrail() -> Outcome<PathBuf> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--release", "--package", "memtrail"]).current_dir(repository());
     run_command(&mut cargo)?;
-    Ok(repository().join("target/release/memtrail"))
+    Ok(target().join("release/memtrail"))
 }
 
 /// Reasons by name of test.

@@ -1,11 +1,12 @@
 //! Bring what the tests need.
 
 use crate::command::Outcome;
-use crate::{compilers, packages, web, wild};
+use crate::{compilers, nextest, packages, web, wild};
 
 /// Idempotent; quiet when there is nothing to do. `all_compilers` brings those that tests do without, too.
 pub(crate) fn run(all_compilers: bool) -> Outcome {
     packages::install()?;
+    nextest::install()?;
     web::install()?;
     compilers::install(all_compilers)?;
     wild::install()

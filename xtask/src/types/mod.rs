@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::command::{Outcome, output, repository};
+use crate::command::{Outcome, built, output, repository};
 
 /// Relative to the repository.
 const FILE: &str = "web/src/generated/responses.ts";
@@ -36,11 +36,9 @@ fn path() -> PathBuf {
 }
 
 fn text() -> Outcome<String> {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(repository()).args(["run", "--quiet", "--package", "memtrail-server"]);
-    cargo.args(["--features", "typescript", "--example", "types"]);
+    let mut program = Command::new(built("example", "types")?);
     let mut text = format!("{HEADING}\n");
-    for declaration in output(&mut cargo)?.split("\n\n") {
+    for declaration in output(&mut program)?.split("\n\n") {
         text.push('\n');
         text.push_str(&layout::lines(declaration));
     }

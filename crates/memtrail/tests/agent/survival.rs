@@ -27,7 +27,7 @@ fn start_idle(case: &Case) -> (Child, PathBuf) {
     (child, recording)
 }
 
-/// Waits up to ten seconds for the trace to hold what idle allocated. One second is promised, but
+/// Waits for the trace to hold what idle allocated. One second is promised, but
 /// tests do not measure time.
 fn wait_until_written(recording: &Path) {
     let started = Instant::now();
@@ -41,7 +41,7 @@ fn wait_until_written(recording: &Path) {
                 return;
             }
         }
-        assert!(started.elapsed() < Duration::from_secs(10), "{bytes} bytes after ten seconds");
+        assert!(started.elapsed() < Duration::from_secs(60), "{bytes} bytes after a minute");
         thread::sleep(Duration::from_millis(50));
     }
 }

@@ -1,5 +1,7 @@
 //! Count tests by what `cargo test` and Node's test runner print.
 
+use super::steps::TestTime;
+
 /// Tests that passed and failed, over all test programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
@@ -28,13 +30,37 @@ impl Tally {
         }
     }
 
-    /// Count one check that is not a test program of cargo's.
-    pub(crate) fn check(&mut self, passed: bool) {
-        if passed {
-            self.passed += 1;
-        } else {
-            self.failed += 1;
+    /// Add the results of another step.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+    }
+
+    /// Count a failure where the runner failed and no test did: code that does not compile has no result.
+    pub(crate) fn failed_unless(mut self, success: bool) -> Self {
+        if !success && self.failed == 0 {
+            self.failed = 1;
         }
+        self
+    }
+}
+
+/// Reader of the times in Node's TAP: `ok 3 - NAME`, then `duration_ms: 12.5` below it.
+#[derive(Debug, Default)]
+pub(crate) struct Tap {
+    name: Option<String>,
+}
+
+impl Tap {
+    /// Take one line of output; gives a test's time when its last line is read.
+    pub(crate) fn read(&mut self, line: &str) -> Option<TestTime> {
+        let line = line.trim_start();
+        let result = line.strip_prefix("not ok ").or_else(|| line.strip_prefix("ok "));
+        if let Some((_, name)) = result.and_then(|rest| rest.split_once(" - ")) {
+            self.name = Some(name.to_owned());
+        }
+        let milliseconds: f64 = line.strip_prefix("duration_ms: ")?.parse().ok()?;
+        Some(TestTime { name: self.name.take()?, seconds: milliseconds / 1000.0 })
     }
 }
 
@@ -58,5 +84,20 @@ mod tests {
             tally.read(line);
         }
         assert_eq!(tally, Tally { passed: 20, failed: 3 });
+    }
+
+    #[test]
+    fn a_time_belongs_to_the_test_above_it() {
+        let mut tap = Tap::default();
+        let text = "    ok 1 - a tab opens\n      ---\n      duration_ms: 1500.5\n      ...\n# duration_ms 7";
+        let times: Vec<_> = text.lines().filter_map(|line| tap.read(line)).collect();
+        assert_eq!(times, [TestTime { name: "a tab opens".to_owned(), seconds: 1.5005 }]);
+    }
+
+    #[test]
+    fn a_runner_that_fails_without_a_result_counts_as_a_failure() {
+        let passed = Tally { passed: 3, failed: 0 };
+        assert_eq!(passed.failed_unless(false), Tally { passed: 3, failed: 1 });
+        assert_eq!(passed.failed_unless(true), passed);
     }
 }
