@@ -3,6 +3,12 @@
 //! One file (or folder) a subcommand. Each turns its typed arguments once into resolved options,
 //! asks the libraries, and prints; nothing is computed here.
 #![deny(unsafe_code)]
+// They panic where nothing can be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![cfg_attr(test, allow(clippy::print_stderr))]
+
+#[macro_use]
+mod message;
 
 mod canvas;
 mod caveats;

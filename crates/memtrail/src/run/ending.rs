@@ -212,26 +212,26 @@ pub(super) fn announce(
         let is_shown = !is_nothing && shown < MAX_SHOWN;
         if is_shown {
             shown += 1;
-            eprintln!("{}", summary(recorded, is_member));
+            message!("{}", summary(recorded, is_member));
         }
         let next = shell_quote::path(&recorded.folder);
         let lines =
             writing::lines(description, &recorded.folder, Some(&*next).filter(|_| !is_member));
         let has_some = outcome::snapshots_taken(description) > 0;
         for line in lines.iter().skip(usize::from(is_member && !is_shown && has_some)) {
-            eprintln!("memtrail: {line}");
+            message!("memtrail: {line}");
         }
         for note in &description.notes {
-            eprintln!("memtrail: note: {note}");
+            message!("memtrail: note: {note}");
         }
         if let Some(hint) = outcome::hint(description).filter(|_| is_shown) {
-            eprintln!("hint: {hint}");
+            message!("hint: {hint}");
         }
     }
     if let Some(family) = family.filter(|_| several) {
-        eprintln!("{}", family_summary(finalized, family, nothing));
+        message!("{}", family_summary(finalized, family, nothing));
     } else if finalized.recordings.len() > 4 {
-        eprintln!("memtrail: {} recordings", finalized.recordings.len());
+        message!("memtrail: {} recordings", finalized.recordings.len());
     }
     // A script may start the same one many times.
     let mut refused: Vec<(&str, &str, Option<&str>, usize)> = Vec::new();
@@ -246,22 +246,22 @@ pub(super) fn announce(
     for (program, reason, hint, times) in refused {
         let times =
             if times > 1 { format!(" ({} times)", grouped(times as u64)) } else { String::new() };
-        eprintln!("memtrail: not recorded: {program} {reason}{times}");
+        message!("memtrail: not recorded: {program} {reason}{times}");
         if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
+            message!("hint: {hint}");
         }
     }
     let passed = finalized.statuses.iter().filter(|s| s.state == State::Passed).count();
     if passed > 0 && family.is_none() {
         let kind = if native { "" } else { "OCaml " };
-        eprintln!(
+        message!(
             "memtrail: {passed} more {kind}{} started and not recorded; --children records all",
             if passed == 1 { "program was" } else { "programs were" }
         );
     }
     let forked = finalized.statuses.iter().filter(|s| s.state == State::Forked && is_alive(s.pid));
     for status in forked {
-        eprintln!(
+        message!(
             "memtrail: process {} was forked from the program and runs on; it is recorded from now \
              on as *-{}.memtrail",
             status.pid, status.pid
@@ -271,9 +271,9 @@ pub(super) fn announce(
         let name = command.first().map(|name| Path::new(name).display().to_string());
         let name = name.unwrap_or_default();
         if native {
-            eprintln!("memtrail: nothing recorded: {name} has not loaded the agent");
+            message!("memtrail: nothing recorded: {name} has not loaded the agent");
         } else {
-            eprintln!("memtrail: nothing recorded: no native OCaml program was started by {name}");
+            message!("memtrail: nothing recorded: no native OCaml program was started by {name}");
         }
     }
 }

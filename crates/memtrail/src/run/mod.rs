@@ -254,9 +254,9 @@ fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
         };
     }
     if !args.quiet {
-        eprintln!("memtrail: not recording {name}: {reason}");
+        message!("memtrail: not recording {name}: {reason}");
         if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
+            message!("hint: {hint}");
         }
     }
     cannot_start(args.program(), &process::become_program(args.plain_command()))

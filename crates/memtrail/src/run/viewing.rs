@@ -87,7 +87,7 @@ impl Viewing {
             return;
         }
         if !matches!(self.announcement, Announcement::Nothing) {
-            eprintln!("memtrail: the page stays until Ctrl-C: {}", shown.url());
+            message!("memtrail: the page stays until Ctrl-C: {}", shown.url());
         }
         signals.forever().next();
     }
@@ -166,7 +166,7 @@ impl Watch {
             Ok(mut shown) => {
                 match self.announcement {
                     Announcement::Nothing => {}
-                    Announcement::Text => eprintln!("memtrail: watch it at {}", shown.url()),
+                    Announcement::Text => message!("memtrail: watch it at {}", shown.url()),
                     Announcement::Json => {
                         json::report(&WatchedPage { url: shown.url() });
                     }
