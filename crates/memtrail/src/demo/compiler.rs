@@ -46,7 +46,9 @@ fn agrees(line: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(false);
     }
-    crate::message::print_as_it_is(&format!("The demo needs OCaml's compiler, and there is none. Run `{line}`? [Y/n] "));
+    crate::message::print_as_it_is(&format!(
+        "The demo needs OCaml's compiler, and there is none. Run `{line}`? [Y/n] "
+    ));
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))

@@ -17,7 +17,6 @@ use serde::Serialize;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::process;
 use crate::json;
 use crate::view::{Serving, Shown, Sources, follow_family};
 
@@ -83,7 +82,8 @@ impl Viewing {
         }
         // Only what comes from now on: the Ctrl-C that ended the program was meant for it.
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
-        if process::end_requested() {
+        super::signals::unblock();
+        if super::signals::end_requested() {
             return;
         }
         if !matches!(self.announcement, Announcement::Nothing) {
