@@ -29,6 +29,7 @@ mod loading;
 mod man;
 mod outcome;
 mod output;
+mod plain_text;
 mod process;
 mod rates;
 mod recording_source;

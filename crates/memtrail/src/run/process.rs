@@ -1,6 +1,6 @@
 //! The target as a child process: started as a shell would, watched, and imitated at the end.
 //!
-//! With `relay/shared.rs` the only file of this crate with `unsafe`: the standard library changes the signal mask and
+//! With `signals.rs` and `relay/shared.rs` the only file of this crate with `unsafe`: the standard library changes the signal mask and
 //! `SIGPIPE` of its children and opens standard streams that were closed; a recorder must not.
 
 #![expect(unsafe_code, reason = "signal masks and dispositions, see above")]
