@@ -14,6 +14,7 @@ use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::output::{Output, is_standard};
+use crate::plain_text::PlainText;
 use crate::recording_source::Process;
 use crate::view::check_filter;
 
@@ -90,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let query = Query::Profile(ProfileQuery::Export(query::Export {
         rec: id.0,
         filter: args.filters.clone(),
-        format: format.unwrap_or_default(),
+        format: format.clone().unwrap_or_default(),
         focus: Vec::new(),
     }));
     let answer = engine.answer(&query).map_err(|e| loading::refused(&e))?;
@@ -98,7 +99,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Work, "the export has no bytes"));
     };
     let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
-    (&output.file).write_all(bytes).map_err(|error| output.failure(&error))?;
+    let written = if format.as_deref() == Some("folded") {
+        let mut out = PlainText::new(&output.file);
+        out.write_all(bytes).and_then(|()| out.flush())
+    } else {
+        (&output.file).write_all(bytes)
+    };
+    written.map_err(|error| output.failure(&error))?;
     output.keep()?;
     caveats::tell(&caveats::reported(&recording).of_allocation());
     damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
