@@ -143,13 +143,8 @@ fn picture(
     } else {
         conditions.join(" · ")
     };
-    let sum = recording.profile().estimator.bytes_of(flame.focus.samples);
-    let mut subtitle = format!(
-        "{filter}: {}{} ± {}",
-        caveats.mark(),
-        rounded::bytes(sum.value),
-        rounded::bytes(sum.stderr)
-    );
+    let sum = recording.profile().estimator.bytes_of_cell(&flame.focus);
+    let mut subtitle = format!("{filter}: {}{}", caveats.mark(), sum.size());
     for note in caveats.notes() {
         subtitle = format!("{subtitle} · {note}");
     }
