@@ -197,6 +197,9 @@ unsafe impl GlobalAlloc for Heap {
             own_memory::remove(block, layout.size());
             // SAFETY: a mapping of its own, as large as that.
             unsafe { libc::munmap(block.cast(), layout.size()) };
+        } else if block as usize + layout.size() == MEMORY.next.load(Relaxed) {
+            // The last block: what is made and dropped for each section or string takes its memory once.
+            MEMORY.next.store(block as usize, Relaxed);
         }
     }
 
