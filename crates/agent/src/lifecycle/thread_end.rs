@@ -29,6 +29,11 @@ pub(crate) fn end_ours() {
     own_thread::end_ours(own_thread::LONG_PATIENCE, wake);
 }
 
+/// Tells threads of ours to end.
+pub(crate) fn tell_ours() {
+    own_thread::end_ours(0, wake);
+}
+
 /// Runs as a thread ends.
 extern "C" fn ends(_: *mut c_void) {
     if ffi_guard::is_stopped() {
