@@ -125,8 +125,8 @@ pub(super) fn explain(canvas: &mut Canvas, report: &Report) {
     for place in &report.places {
         look_for_signs(&place.callers, &mut recursive, &mut lines_differ);
     }
-    let mut legend = Vec::new();
     let unseen;
+    let mut legend = Vec::new();
     if !report.places.is_empty() && report.trace.samples_per_word < 1.0 {
         if report.places.iter().any(|place| place.amount.bytes_estimate().samples() < FEW_SAMPLES) {
             legend.push("a–b the range that few samples leave, 19 times out of 20");

@@ -75,6 +75,9 @@ impl Profile {
     /// # Errors
     /// If it is no range of time, or ends before it begins.
     pub fn window(&self, text: &str) -> Result<(Elapsed, Elapsed), FilterError> {
+        if text.trim() == ".." {
+            return Ok((Elapsed(0), Elapsed(u64::MAX)));
+        }
         let filter = Filter::parse(&[format!("allocated:{text}")])?;
         let resolved = filter.resolve(self)?;
         let range = resolved.conditions.iter().find_map(|condition| match &condition.kind {

@@ -12,7 +12,6 @@ use serde::Serialize;
 use super::Read;
 use super::by_site::{BySite, Row, Sum};
 use super::draw_end;
-use super::estimates::sum;
 use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
 use crate::heap::sites::{self, Args, Sort};
