@@ -14,11 +14,11 @@
 //! node, node of the data or function, 0 or 1:u32; then owners of tree roots:u32, and modules' blocks as block
 //! and block that a field holds:u32.
 
+#[cfg(feature = "mmap")]
 use std::fs::File;
 use std::io::{self, Write};
 #[cfg(feature = "mmap")]
 use std::path::Path;
-#[cfg(feature = "mmap")]
 use std::sync::OnceLock;
 
 use hashbrown::HashMap;
