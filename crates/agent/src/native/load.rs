@@ -43,7 +43,7 @@ static RECORDED: Recorded = Recorded {
     end_with_note: |words| {
         if let Some(recording) = own() {
             events::suspended(|| recording.end_with_note(words));
-            own_thread::end_ours(LONG_PATIENCE, || ());
+            own_thread::end_ours(LONG_PATIENCE);
         }
     },
 };
@@ -90,7 +90,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
 
 /// There is no memory for our work any more: the process goes on without.
 fn for_want_of_memory() {
-    own_thread::end_ours(0, || ());
+    own_thread::end_ours(0);
     if let Some(recording) = own() {
         events::suspended(|| recording.end_with_note(NO_MEMORY));
     }
@@ -153,7 +153,7 @@ extern "C" fn thread_ends(_: *mut c_void) {
     }
     // SAFETY: the thread runs none of our code but this.
     unsafe { environment_array::free() };
-    own_thread::one_of_theirs_ends(|| ());
+    own_thread::one_of_theirs_ends();
     private_stack::release();
 }
 
