@@ -8,16 +8,16 @@ use memtrail_engine::leaks::verdict::{Class, Evidence, Judged, judge};
 
 /// Programs that leak, and the beginning of the owner's name.
 const LEAKS: [(&str, &str); 10] = [
-    ("resize", "Resize."),
-    ("grows", "Grows."),
-    ("idle", "Idle."),
-    ("ticker", "Ticker."),
-    ("callers", "Callers."),
-    ("editor_cache", "Editor_cache."),
-    ("hashtbl_shadow", "Hashtbl_shadow."),
-    ("finaliser_cycle", "Finaliser_cycle."),
-    ("weak_dead", "Weak_dead."),
-    ("lwt_stop", "Lwt_stop."),
+    ("resize", "Resize"),
+    ("grows", "Grows"),
+    ("idle", "Idle"),
+    ("ticker", "Ticker"),
+    ("callers", "Callers"),
+    ("editor_cache", "Editor_cache"),
+    ("hashtbl_shadow", "Hashtbl_shadow"),
+    ("finaliser_cycle", "Finaliser_cycle"),
+    ("weak_dead", "Weak_dead"),
+    ("lwt_stop", "Lwt_stop"),
 ];
 
 /// The evidence of all recordings, by the program and the mode of snapshots.
