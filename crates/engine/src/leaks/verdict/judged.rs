@@ -96,10 +96,9 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     let since = shape.filter(|_| class.is_suspect()).map_or(0.0, |shape| shape.since);
     if class.is_suspect() && evidence.end * COVER > 1.0 {
         class = match goes_on(evidence, &owner) {
-            Some(true) => class,
             Some(false) => Class::Ended,
             None if evidence.end > 2.0 || reason == Reason::Samples => Class::Undecided,
-            None => class,
+            Some(true) | None => class,
         };
     }
     // A single task of a compiler is a recording of stages, and each of them grows.
