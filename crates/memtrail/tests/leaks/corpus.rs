@@ -55,9 +55,9 @@ fn a_table_that_grew_in_each_snapshot_is_a_suspect() {
 /// It was "filled early", as the program was idle for most of the time.
 #[test]
 fn a_leak_before_idle_time_is_a_suspect() {
-    let found = found("idle", &["2"]);
-    leaks_only(&found, "Idle.table");
-    assert_eq!(suspects(&found)[0]["added"]["function"], "Idle.handle", "{found:#}");
+    let found = found("idle_load", &["2"]);
+    leaks_only(&found, "Idle_load.table");
+    assert_eq!(suspects(&found)[0]["added"]["function"], "Idle_load.handle", "{found:#}");
 }
 
 #[test]

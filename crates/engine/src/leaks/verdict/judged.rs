@@ -172,7 +172,8 @@ impl Found {
         let class = match dates(evidence, owner, since) {
             Dates::Spread => Class::Grows,
             Dates::Early => Class::FilledOnce,
-            Dates::Recent if falls_behind(owner) => Class::FallsBehind,
+            // The lives of a small queue rise by chance while it fills once more.
+            Dates::Recent if size >= 4.0 * LEAST && falls_behind(owner) => Class::FallsBehind,
             Dates::Recent if by == BySizes::Unknown && is_renewed(owner, size) => {
                 Class::ComesAndGoes
             }
