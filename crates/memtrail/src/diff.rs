@@ -301,12 +301,11 @@ fn figures(before: Estimate, after: Estimate, status: Status, scale: Scale) -> V
     };
     let change = after.value - before.value;
     let sign = if change < 0.0 { "-" } else { "+" };
-    let change = match status {
-        Status::Same => "no change".to_owned(),
-        _ => {
-            let size = bytes_with_error(change.abs(), before.stderr.hypot(after.stderr));
-            format!("{sign}{}", text(change.abs(), size))
-        }
+    let change = if status == Status::Same {
+        "no change".to_owned()
+    } else {
+        let size = bytes_with_error(change.abs(), before.stderr.hypot(after.stderr));
+        format!("{sign}{}", text(change.abs(), size))
     };
     vec![change, text(before.value, before.size()), text(after.value, after.size())]
 }

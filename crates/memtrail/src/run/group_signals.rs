@@ -110,6 +110,7 @@ pub(super) fn end() {
 pub(crate) struct Args {}
 
 /// The program of that process: until its standard input ends.
+#[allow(clippy::unnecessary_wraps, reason = "each subcommand has this signature")]
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
     signals::block();
     thread::spawn(|| {

@@ -19,8 +19,8 @@ pub(super) struct Alive {
 impl Alive {
     /// Adds those of one more process.
     pub(super) fn add(&mut self, more: Self) {
-        self.bytes = self.bytes + more.bytes;
-        self.blocks = self.blocks + more.blocks;
+        self.bytes += more.bytes;
+        self.blocks += more.blocks;
         self.sampled += more.sampled;
     }
 
