@@ -1,8 +1,5 @@
 //! Threads and fibers that wait and never go on: their stacks retain their local variables.
 
-use std::collections::HashSet;
-
-use memtrail_heap::query::OwnerRow;
 use memtrail_text::rounded::grouped;
 
 use super::finding::Finding;
@@ -11,10 +8,7 @@ use crate::leaks::evidence::Evidence;
 const RULE: &str = "abandoned threads or fibers";
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
-    // A recursive function has many frames on one stack.
-    let of_frame = |row: &&OwnerRow| row.path.split_last().map(|(_, stack)| stack.to_vec());
-    let stacks: HashSet<Vec<String>> = evidence.owner.rows.iter().filter_map(of_frame).collect();
-    let stacks = stacks.len() as u64;
+    let stacks = evidence.owner.rows.len() as u64;
     if evidence.owner.kind == "stack" && stacks > 1 {
         let clause =
             format!("{} stacks of threads or fibers wait there, and do not end", grouped(stacks));
