@@ -75,7 +75,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
 
 fn for_want_of_memory() {
     // This may be one of our threads, and holds what others wait for: nobody waits for them.
-    thread_end::tell_ours();
+    thread_end::notify_ours();
     recording::end::for_want_of_memory();
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn end_ours() {
 }
 
 /// Tells threads of ours to end.
-pub(crate) fn tell_ours() {
+pub(crate) fn notify_ours() {
     own_thread::end_ours(0);
 }
 

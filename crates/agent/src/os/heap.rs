@@ -208,7 +208,7 @@ fn is_mapped(block: *mut u8, bytes: usize) -> bool {
     bytes >= LARGE && (block as usize).is_multiple_of(PAGE)
 }
 
-// SAFETY: blocks come from the usual allocator, or from fresh memory that is handed out once; frozen
+// SAFETY: blocks come from the usual allocator, or from memory that has no other block at the time; frozen
 // copies have one thread.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -223,7 +223,13 @@ unsafe impl GlobalAlloc for Heap {
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if MEMORY.frozen.load(Relaxed) {
-            return or_leave(carve(layout));
+            let block = carve(layout);
+            if !block.is_null() && !is_mapped(block, layout.size()) {
+                // A last block that was given back has left its contents here.
+                // SAFETY: the block is this call's, and as large as that.
+                unsafe { block.write_bytes(0, layout.size()) };
+            }
+            return or_leave(block);
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { dlmalloc_heap::alloc_zeroed(layout) });
