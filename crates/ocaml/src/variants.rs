@@ -98,11 +98,11 @@ mod tests {
         // Printed by `Hashtbl.hash "page"` and the like.
         for (text, known) in [
             ("", 0),
-            ("a", 721651713),
-            ("int", 984713658),
-            ("page", 289764035),
-            ("constr", 1061963337),
-            ("Dyn.t of x", 1048670420),
+            ("a", 721_651_713),
+            ("int", 984_713_658),
+            ("page", 289_764_035),
+            ("constr", 1_061_963_337),
+            ("Dyn.t of x", 1_048_670_420),
         ] {
             assert_eq!(string_hash(text.as_bytes()), known, "{text}");
         }
