@@ -9,7 +9,6 @@
 mod entry;
 mod exec;
 mod leave;
-mod namespaces;
 mod readlink;
 mod seccomp;
 mod table;

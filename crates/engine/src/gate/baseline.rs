@@ -77,9 +77,9 @@ impl Figures {
         let sign = if change < 0.0 { "less" } else { "more" };
         let reason = format!(
             "{} {name}, {} {sign} than {} before; the limit is {} ({})",
-            after.size(),
+            bytes_with_error(after.value, after.stderr),
             percent(change.abs()),
-            before.size(),
+            bytes_with_error(before.value, before.stderr),
             bytes(limit),
             sure(confidence)
         );

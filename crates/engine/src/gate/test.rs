@@ -1,8 +1,6 @@
 //! One estimate against one limit.
 
-use memtrail_stats::tail;
-
-use super::chance::ALPHA;
+use super::chance::{ALPHA, tail};
 use super::response::Verdict;
 
 /// How far an estimate is from its limit.

@@ -4,5 +4,4 @@ mod invariants;
 mod processes;
 mod recorded;
 mod snapshots;
-mod windows;
 mod written;

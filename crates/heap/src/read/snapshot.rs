@@ -40,8 +40,6 @@ pub struct Snapshot<'a> {
     /// Ephemerons and weak arrays by block: whether data is set.
     weak: Marks,
     blocks: Vec<(u32, Section<'a>)>,
-    /// Edges that are in sections of their own, with the number of their block's section.
-    edges: Vec<(u32, Section<'a>)>,
     contents: Vec<Section<'a>>,
     count: u32,
     checksum: u64,
@@ -70,7 +68,6 @@ impl<'a> Snapshot<'a> {
             damage: None,
             weak: Marks::default(),
             blocks: Vec::new(),
-            edges: Vec::new(),
             contents: Vec::new(),
             count: 0,
             checksum: 0,
@@ -116,7 +113,7 @@ impl<'a> Snapshot<'a> {
         let damaged = |name| Cause::Table(name).at(section.offset);
         let mut buffer = Vec::new();
         let content = match section.kind {
-            kind::BLOCKS | kind::EDGES | kind::CONTENTS | kind::END => &[],
+            kind::BLOCKS | kind::CONTENTS | kind::END => &[],
             after if after > kind::LAST => &[],
             _ => section.content(&mut buffer)?,
         };
@@ -155,22 +152,12 @@ impl<'a> Snapshot<'a> {
                 self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
             }
             kind::IMMEDIATES => {
-                let blocks = std::mem::take(&mut self.immediates.blocks);
                 self.immediates =
-                    Immediates::read(table, self.version, blocks).ok_or(damaged("immediates"))?;
+                    Immediates::read(table, self.version).ok_or(damaged("immediates"))?;
             }
             kind::OBJECTS => {
-                let blocks = std::mem::take(&mut self.objects.blocks);
-                self.objects =
-                    Objects::read(table, self.version, blocks).ok_or(damaged("objects"))?;
+                self.objects = Objects::read(table).ok_or(damaged("objects"))?;
             }
-            kind::IMMEDIATE_BLOCKS => {
-                self.immediates.blocks.read_piece(table).ok_or(damaged("immediates"))?;
-            }
-            kind::OBJECT_BLOCKS => {
-                self.objects.blocks.read_piece(table).ok_or(damaged("objects"))?;
-            }
-            kind::EDGES => self.edges.push((self.blocks.len() as u32, *section)),
             kind::PLACES => {
                 let places = variable_places::read(table).ok_or(damaged("places"))?;
                 for (label, place) in places {
@@ -277,15 +264,9 @@ impl<'a> Snapshot<'a> {
         detail: Detail,
     ) -> Result<(), Error> {
         match self.blocks.get(section) {
-            Some((first, blocks)) => {
+            Some((first, section)) => {
                 let cut = self.damage.is_some();
-                into.decode(blocks, *first, (self.count, self.version), cut, detail)?;
-                let start = self.edges.partition_point(|(of, _)| (*of as usize) < section);
-                let edges = self.edges.get(start..).unwrap_or_default().iter();
-                for (_, edges) in edges.take_while(|(of, _)| *of as usize == section) {
-                    into.decode_edges(edges, self.count, cut, detail)?;
-                }
-                Ok(())
+                into.decode(section, *first, (self.count, self.version), cut, detail)
             }
             None => Err(Cause::Missing("blocks").at(0)),
         }

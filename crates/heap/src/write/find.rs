@@ -4,7 +4,6 @@ use std::io;
 
 use super::block_starts::{BlockStarts, Recent};
 use super::details::Details;
-use super::immediates::{self, Immediates};
 use super::source::{ClosureFormat, HeapRuntime, Layout, Region, Source};
 use crate::tag;
 
@@ -65,14 +64,6 @@ pub(super) const fn is_pointer(word: u64) -> bool {
 impl<'a> Region<'a> {
     pub(super) fn end(&self) -> u64 {
         self.start.saturating_add(self.words.len() as u64 * 8)
-    }
-
-    /// Words of a slot, 0 if blocks are not in slots.
-    pub(super) fn slot(&self) -> u32 {
-        match self.layout {
-            Layout::Slots { slot, .. } => slot.max(1),
-            _ => 0,
-        }
     }
 
     /// The header word and the fields of the block at `address`, as far as they are there.
@@ -136,12 +127,7 @@ fn enclosing(
 }
 
 /// Finds all blocks.
-pub(super) fn find<'a, D: Details>(
-    source: &Source<'a>,
-    details: &mut D,
-    immediates: &mut Immediates,
-    max_blocks: u64,
-) -> io::Result<Found<'a>> {
+pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::Result<Found<'a>> {
     let mut regions: Vec<Region<'a>> =
         source.regions.iter().filter(|region| !region.words.is_empty()).copied().collect();
     regions.sort_unstable_by_key(|region| region.start);
@@ -165,7 +151,6 @@ pub(super) fn find<'a, D: Details>(
         block_starts,
         recent: Recent::new(),
         regions: &regions,
-        immediates,
         todo: Vec::new(),
     };
     for region in &regions {
@@ -187,16 +172,15 @@ pub(super) fn find<'a, D: Details>(
         if let Some((header, fields)) =
             region_of(&regions, block).and_then(|region| region.block(block, source.runtime))
         {
-            walk.count(header.tag, fields);
             walk.fields(block, header.tag, fields, details);
         }
     }
     let mut block_starts = walk.block_starts;
     let blocks = block_starts.number();
-    if blocks > max_blocks {
+    if blocks > MAX_BLOCKS {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            format!("{blocks} blocks, and a snapshot can number {max_blocks}"),
+            "more blocks than a snapshot can number",
         ));
     }
     Ok(Found { regions, block_starts, blocks })
@@ -208,7 +192,6 @@ struct Walk<'w, 'a> {
     block_starts: BlockStarts,
     recent: Recent,
     regions: &'w [Region<'a>],
-    immediates: &'w mut Immediates,
     /// Blocks that were reached and not yet looked into.
     todo: Vec<u64>,
 }
@@ -253,16 +236,8 @@ impl Walk<'_, '_> {
     #[inline]
     fn block<D: Details>(&mut self, address: u64, tag: u8, fields: &[u64], details: &mut D) {
         self.block_starts.set(address, &mut self.recent);
-        self.count(tag, fields);
         if !self.reached.none() {
             self.fields(address, tag, fields, details);
-        }
-    }
-
-    #[inline]
-    fn count(&mut self, tag: u8, fields: &[u64]) {
-        if let Some(value) = immediates::of_block(tag, fields) {
-            self.immediates.count(value);
         }
     }
 

@@ -19,9 +19,7 @@ mod record;
 mod relay;
 mod sampler;
 mod session;
-mod signals;
 mod snapshots;
-mod stops;
 mod survivors;
 mod viewing;
 mod writing;
@@ -40,13 +38,11 @@ pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 pub(crate) use native::{Args as NativeArgs, Native};
 use preflight::Decision;
-pub(crate) use process::{End, has_stack};
+pub(crate) use process::End;
 pub(crate) use rate::parse as parse_rate;
 pub(crate) use record::{Request, record};
 use session::Session;
-pub(crate) use signals::{block as block_signals, unblock as unblock_signals};
 pub(crate) use snapshots::Args as SnapshotArgs;
-pub(crate) use stops::{Args as WakeArgs, run as wake_up};
 use viewing::{Announcement, Viewing};
 
 /// What is left of a callstack that is too deep must not be deeper than the limit.
@@ -182,7 +178,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    signals::survive_file_limits();
+    process::survive_file_limits();
     if !args.view && args.serving.is_asked_for() {
         return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
             .hint("memtrail run --view -- PROGRAM"));
@@ -239,9 +235,7 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
         Err(error) => return Ok(Err(Unprepared::new("make a session folder", &error))),
     };
     // Without it, a program that gives up its privileges has no snapshots: that is said then.
-    signals::block();
     let relay = relay::Service::start(session.folder(), &options).ok();
-    signals::unblock();
     Ok(Ok(Prepared { session, family, relay, library }))
 }
 
@@ -260,9 +254,9 @@ fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
         };
     }
     if !args.quiet {
-        message!("memtrail: not recording {name}: {reason}");
+        eprintln!("memtrail: not recording {name}: {reason}");
         if let Some(hint) = hint {
-            message!("hint: {hint}");
+            eprintln!("hint: {hint}");
         }
     }
     cannot_start(args.program(), &process::become_program(args.plain_command()))
@@ -326,7 +320,6 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
     if let Some(viewing) = viewing {
         viewing.end();
     }
-    signals::unblock();
     if kept {
         session.leave();
         // What runs on may begin a recording.

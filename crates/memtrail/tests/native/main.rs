@@ -2,7 +2,6 @@
 
 mod check;
 mod examples;
-mod exec_lists;
 mod harmless;
 mod html;
 mod mappings;
