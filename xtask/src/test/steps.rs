@@ -20,7 +20,7 @@ pub(crate) struct TestTime {
 /// Results of the steps so far.
 pub(crate) struct Steps {
     pub(crate) tally: Tally,
-    /// Of all tests, in the order in which they ended.
+    /// Time of each test, in the order in which they ended.
     pub(crate) times: Vec<TestTime>,
     /// Seconds of each step, by its name.
     pub(crate) took: Vec<(String, u64)>,

@@ -65,35 +65,19 @@ fn paths(function: &str, recording: &Path) -> Vec<Vec<String>> {
     paths.map(|path| serde_json::from_value(path["steps"].clone()).unwrap()).collect()
 }
 
-/// Lost blocks that a conservative scan may take for reachable: registers and the stack of a thread keep addresses that
-/// the thread no longer uses, and which ones depends on how long it waited for others.
-const STALE: u64 = 2;
-
 #[test]
 fn unreachable_blocks_are_those_that_leak_sanitizer_finds() {
     let recorded = Case::command(&program().path, &[]).options(&SNAPSHOT).same();
-    let truth = [
-        ("by_large_lost", (1, 1)),
-        ("by_lost", (100, 100)),
-        ("by_lost_head", (10, 10)),
-        ("by_lost_tail", (10, 0)),
-        ("by_thread_lost", (50, 50)),
-    ];
-    for found in [unreachable(&recorded.recording), by_leak_sanitizer()] {
-        // A reachable block is never taken for a lost one.
-        let functions: Vec<&str> = found.keys().map(String::as_str).collect();
-        for function in &functions {
-            assert!(truth.iter().any(|(name, _)| name == function), "{found:?}");
-        }
-        let mut missing = 0;
-        for (function, (all, direct)) in truth {
-            let (sampled, alone) = found.get(function).copied().unwrap_or_default();
-            // The tail of a head that is not found is not found either; without its head it is direct.
-            assert!(sampled <= all && alone <= direct + STALE, "{function}: {found:?}");
-            missing += all - sampled;
-        }
-        assert!(missing <= 2 * STALE, "{found:?}");
+    let mut ours = unreachable(&recorded.recording);
+    let mut theirs = by_leak_sanitizer();
+    // The last one may still be on the thread's stack.
+    for found in [&mut ours, &mut theirs] {
+        let (thread, _) = found.remove("by_thread_lost").unwrap();
+        assert!((48..=50).contains(&thread), "{thread}");
     }
+    assert_eq!(ours, theirs);
+    assert_eq!(ours["by_lost"], (100, 100));
+    assert_eq!(ours["by_lost_tail"], (10, 0));
 }
 
 #[test]
