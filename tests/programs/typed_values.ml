@@ -180,6 +180,10 @@ let () = Stack.push (s "@string list.::") stack
 let polymorphic = [ `A (s "@[ `A of string | `B ]"); `B ]
 let several =
   [ `P (s "@string * int", 1); `Q (s "@[ `P of (string * int) | `Q of string ]") ]
+type 'a tagged = { payload : 'a; note : string } constraint 'a = [> `X of string ]
+let with_more_tags : [ `X of string | `Y of string * int array ] tagged list =
+  [ { payload = `X (s "@[ `X of string | `Y of (string * int array) ]"); note = s "@[ `X of string | `Y of (string * int array) ] Typed_values.tagged" };
+    { payload = `Y (s "@string * int array", [| 1; 2 |]); note = "" } ]
 let by_tag = [ `First (s "@string * int", 1); `Second (s "@string * bool", true) ]
 let packed =
   (module struct
@@ -284,4 +288,4 @@ let operators =
 
 let () =
   Gc.full_major ();
-  print_endline (string_of_int (List.length (polymorphic :> [ `A of string | `B ] list) + List.length several))
+  print_endline (string_of_int (List.length (polymorphic :> [ `A of string | `B ] list) + List.length several + List.length with_more_tags))

@@ -35,6 +35,8 @@ mod snapshot;
 
 pub use lifecycle::exec;
 pub use lifecycle::load::{end_of_process, load, on_readlink};
+pub use lifecycle::namespaces;
 pub use lifecycle::seccomp;
+pub use lifecycle::thread_end::exits_alone;
 pub use os::ffi_guard::guarded;
 pub use os::heap::Heap;

@@ -82,17 +82,15 @@ impl<'a> Side<'a> {
         let estimator = &self.recording.profile().estimator;
         calls::Side {
             view: self.selection.view(&self.recording.entities),
-            bytes_per_sample: estimator.bytes_per_sample(),
-            variance: estimator.variance_per_sample(),
+            estimator,
             scale: self.scale,
         }
     }
 
     /// Everything on this side, scaled.
     pub(crate) fn total(&self) -> Estimate {
-        let Estimate { value, stderr } =
-            self.recording.profile().estimator.bytes(&self.selection.selected.sum);
-        Estimate { value: value * self.scale, stderr: stderr * self.scale }
+        let estimator = &self.recording.profile().estimator;
+        estimator.bytes(&self.selection.selected.sum).scaled(self.scale)
     }
 }
 

@@ -1,8 +1,9 @@
 //! The answer to [`Export`].
 
 use memtrail_export::svg::{self, Picture};
-use memtrail_export::{Format, Selection, firefox, folded, json, pprof, speedscope};
+use memtrail_export::{Format, Selection, Window, firefox, folded, json, pprof, speedscope};
 use memtrail_profile::calls::{self, CallTree, Entities, Entity, FlameSides, Kind, Limits};
+use memtrail_profile::filter::FilterError;
 use memtrail_text::rounded;
 use memtrail_trace::StackId;
 use serde::Serialize;
@@ -34,6 +35,7 @@ pub(crate) fn export(recording: &Recording, query: &Export) -> Result<ResponseBo
             .hint(format_args!("formats are {}", known.join(", "))));
     };
     let selection = recording.choose(&query.filter)?;
+    let window = window(recording, format, query)?;
     let focus = keys(&recording.entities, &query.focus);
     let mut least = 0.0;
     let bytes = match (format, &focus) {
@@ -42,8 +44,9 @@ pub(crate) fn export(recording: &Recording, query: &Export) -> Result<ResponseBo
             let kept = focus.as_ref().map(|focus| Within::new(&selection.tree, focus));
             let keep = |stack: StackId| kept.as_ref().is_some_and(|kept| kept.holds(stack));
             let (title, conditions) = (recording.program(), canonical(&query.filter));
-            let selection = Selection::new(
+            let selection = Selection::within(
                 format,
+                window,
                 recording.profile(),
                 &selection.filter,
                 keep,
@@ -68,6 +71,30 @@ pub(crate) fn export(recording: &Recording, query: &Export) -> Result<ResponseBo
         least_bytes: least,
     };
     Ok(ResponseBody::new(fields).with("bytes", bytes))
+}
+
+/// The time window that is asked for.
+fn window(
+    recording: &Recording,
+    format: Format,
+    query: &Export,
+) -> Result<Option<Window>, ApiError> {
+    let Some(text) = &query.window else { return Ok(None) };
+    if !matches!(format, Format::Pprof | Format::Json) {
+        return Err(ApiError::bad(format_args!("{} files have no time window", format.name()))
+            .hint("pprof and json have one; --filter allocated:FROM..TO is for all formats"));
+    }
+    if !text.contains("..") {
+        return Err(ApiError::bad(format_args!("no time window {text:?}"))
+            .hint("a window is written FROM..TO, as 10s..1m or 50%..; either may be left out"));
+    }
+    let profile = recording.profile();
+    let bad = |error: FilterError| match error.hint {
+        Some(hint) => ApiError::bad(error.message).hint(hint),
+        None => ApiError::bad(error.message),
+    };
+    let (from, to) = profile.window(text).map_err(bad)?;
+    Ok(Some(Window { from, to: to.min(profile.end) }))
 }
 
 /// A program's name without its folder and what file names should not have.
@@ -143,13 +170,8 @@ fn picture(
     } else {
         conditions.join(" · ")
     };
-    let sum = recording.profile().estimator.bytes_of(flame.focus.samples);
-    let mut subtitle = format!(
-        "{filter}: {}{} ± {}",
-        caveats.mark(),
-        rounded::bytes(sum.value),
-        rounded::bytes(sum.stderr)
-    );
+    let sum = recording.profile().estimator.bytes_of_cell(&flame.focus);
+    let mut subtitle = format!("{filter}: {}{}", caveats.mark(), sum.size());
     for note in caveats.notes() {
         subtitle = format!("{subtitle} · {note}");
     }

@@ -195,16 +195,16 @@ impl Tally {
         let estimator = &profile.estimator;
         let mut both = self.gained;
         both.add(&self.lost);
-        let gained = estimator.bytes_of_few(&self.gained).value;
-        let lost = estimator.bytes_of_few(&self.lost).value;
+        let gained = estimator.bytes(&self.gained).value;
+        let lost = estimator.bytes(&self.lost).value;
         // What came and what went were drawn apart from each other, so that their variances add up.
-        let stderr = estimator.bytes_of_few(&both).stderr;
+        let stderr = estimator.bytes(&both).stderr;
         let samples = self.live.samples;
         LiveFigures {
-            live: estimator.bytes_of_few(&self.live),
+            live: estimator.bytes(&self.live),
             change: Estimate { value: gained - lost, stderr },
-            allocated: estimator.bytes_of_few(&self.allocated),
-            freed: estimator.bytes_of_few(&self.freed),
+            allocated: estimator.bytes(&self.allocated),
+            freed: estimator.bytes(&self.freed),
             blocks: estimator.blocks(&self.live),
             sampled: self.live.recorded,
             age: (samples > 0).then(|| self.age as f64 / samples as f64 / 1e6),

@@ -40,7 +40,7 @@ pub(crate) fn overview(recording: &Recording, query: &Overview) -> Result<Respon
     let to = query.to.map_or(profile.end, elapsed);
     let points = live_series.between(from, to, query.points.clamp(1, MAX_POINTS));
     let selected = live_series.at(&selection.selected.live_series, &points);
-    let bytes = |samples: u64| profile.estimator.bytes_of(samples).value as f32;
+    let bytes = |samples: u64| profile.estimator.bytes_of(samples) as f32;
     let column = |samples: fn(&Point) -> u64| -> Vec<f32> {
         points.iter().map(|point| bytes(samples(point))).collect()
     };
@@ -68,7 +68,7 @@ pub(crate) fn density(recording: &Recording, query: &Density) -> Result<Response
     let density = &selection.selected.density;
     let seconds = |times: &[Elapsed]| times.iter().map(|time| time.seconds()).collect::<Vec<_>>();
     let bytes = |samples: &[u64]| -> Vec<f32> {
-        let of = |&samples| recording.profile().estimator.bytes_of(samples).value as f32;
+        let of = |&samples| recording.profile().estimator.bytes_of(samples) as f32;
         samples.iter().map(of).collect()
     };
     let fields =

@@ -118,7 +118,7 @@ pub(crate) fn source_text(
         else {
             continue;
         };
-        let total = profile.estimator.bytes_of_few(&figures.total);
+        let total = profile.estimator.bytes(&figures.total);
         let each = profile.estimator.bytes_per_sample();
         let own = figures.own.samples as f64 * each;
         let row = [total.value, total.stderr, own, figures.live as f64 * each];

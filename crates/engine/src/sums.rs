@@ -35,8 +35,8 @@ impl Sums {
         Self {
             allocated: estimator.bytes(&selected.sum),
             blocks: estimator.blocks(&selected.sum),
-            live_end: estimator.bytes_of(selected.live_end).value,
-            peak: Peak { time: peak.time.seconds(), bytes: estimator.bytes_of(peak.samples).value },
+            live_end: estimator.bytes_of(selected.live_end),
+            peak: Peak { time: peak.time.seconds(), bytes: estimator.bytes_of(peak.samples) },
             lifetime: (samples > 0).then(|| selected.age / samples as f64 / 1e6),
         }
     }

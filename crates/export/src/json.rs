@@ -11,8 +11,10 @@
 //!   "samples_per_word": 0.0001,
 //!   "bytes_per_sample": 80000.0,
 //!   "caveats": {"estimates": "…", "promoted": "…", "external": "…"},
-//!   "total": {"allocated_bytes": …, "allocated_bytes_stderr": …, "allocated_blocks": …,
-//!             "live_bytes": …, "live_bytes_stderr": …, "live_blocks": …, "samples": …},
+//!   "total": {"allocated_bytes": …, "allocated_bytes_stderr": …,
+//!             "allocated_bytes_range": {"low": …, "high": …}, "allocated_blocks": …,
+//!             "live_bytes": …, "live_bytes_stderr": …, "live_bytes_range": {"low": …, "high": …},
+//!             "live_blocks": …, "samples": …},
 //!   "frames": [{"function": "List.map", "module": "List", "file": "list.ml", "line": 92,
 //!               "start": 20, "end": 23}],
 //!   "nodes": [{"parent": null, "frame": null}, {"parent": 0, "frame": 0, "samples": …, …}]
@@ -23,14 +25,17 @@
 //! parent and one frame more; the first node is the root, which is in no function. The figures of a
 //! node are those of blocks allocated on exactly its path, and are left out where they are 0: sum
 //! them up from the last node to the first to have those of subtrees. `live` is what was never
-//! collected. `caveats` are sentences that must be known of the figures; absent where there is none.
-//! Bytes are unbiased estimates, headers included; `stderr` is a standard error; `line`
+//! collected. With `window_seconds`, figures are those of what was allocated in that window, and `live` is all
+//! that was live at its end. `caveats` are sentences that must be known of the figures; absent where there is none.
+//! Bytes are unbiased estimates, headers included; `stderr` is a standard error, and the
+//! true figure is in `range` 19 times out of 20, with few samples, too; `line`
 //! counts from 1, `start` and `end` are columns from 0. `format` is raised when a field goes or
 //! changes its meaning.
 
 use std::borrow::Cow;
 
 use memtrail_profile::Caveats;
+use memtrail_stats::Range;
 use serde::Serialize;
 
 use crate::paths::Paths;
@@ -48,6 +53,8 @@ struct Document<'a> {
     filter: &'a [String],
     start_unix_us: u64,
     duration_seconds: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window_seconds: Option<[f64; 2]>,
     samples_per_word: f64,
     bytes_per_sample: f64,
     #[serde(skip_serializing_if = "Caveats::is_empty")]
@@ -61,9 +68,11 @@ struct Document<'a> {
 struct Total {
     allocated_bytes: f64,
     allocated_bytes_stderr: f64,
+    allocated_bytes_range: Range,
     allocated_blocks: f64,
     live_bytes: f64,
     live_bytes_stderr: f64,
+    live_bytes_range: Range,
     live_blocks: f64,
     samples: u64,
 }
@@ -125,7 +134,8 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         end: site.end_col,
     };
     let total = selection.total();
-    let (allocated, live) = (estimator.bytes_of(total.samples), estimator.bytes_of(total.live));
+    let allocated = estimator.bytes_of_samples(total.samples, total.excess);
+    let live = estimator.bytes_of_samples(total.live, total.live_excess);
     let document = Document {
         format: FORMAT,
         memtrail: env!("CARGO_PKG_VERSION"),
@@ -133,15 +143,18 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         filter: &selection.conditions,
         start_unix_us: profile.info.start.0,
         duration_seconds: profile.end.seconds(),
+        window_seconds: selection.window.map(|of| [of.from.seconds(), of.to.seconds()]),
         samples_per_word: estimator.rate().0,
         bytes_per_sample: bytes,
         caveats: &selection.caveats,
         total: Total {
             allocated_bytes: allocated.value,
             allocated_bytes_stderr: allocated.stderr,
+            allocated_bytes_range: allocated.range(),
             allocated_blocks: total.blocks,
             live_bytes: live.value,
             live_bytes_stderr: live.stderr,
+            live_bytes_range: live.range(),
             live_blocks: total.live_blocks,
             samples: total.samples,
         },

@@ -34,6 +34,8 @@ mod significant;
 pub mod speedscope;
 pub mod svg;
 pub mod weight;
+mod window;
 
 pub use format::Format;
 pub use selection::Selection;
+pub use window::Window;

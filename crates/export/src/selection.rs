@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use memtrail_profile::estimate::excess;
 use memtrail_profile::filter::{Kept, Resolved};
 use memtrail_profile::{Caveats, Profile};
 use memtrail_trace::{FunctionId, StackId};
@@ -10,6 +11,7 @@ use crate::format::Format;
 use crate::naming::Naming;
 use crate::significant::{self, Most};
 use crate::weight::Weight;
+use crate::window::Window;
 
 /// The blocks that a filter keeps.
 pub struct Selection<'a> {
@@ -19,6 +21,8 @@ pub struct Selection<'a> {
     /// What must be known of the figures.
     pub(crate) caveats: Caveats,
     pub(crate) naming: Naming<'a>,
+    /// The part of the time that figures are of; all of it if `None`.
+    pub(crate) window: Option<Window>,
     filter: &'a Resolved,
     keep: Box<dyn Fn(StackId) -> bool + 'a>,
     weights: Vec<Weight>,
@@ -40,12 +44,26 @@ impl<'a> Selection<'a> {
         title: impl Into<String>,
         conditions: Vec<String>,
     ) -> Self {
+        Self::within(format, None, profile, filter, keep, title, conditions)
+    }
+
+    /// The same, of a time window: what was allocated in it, and of all blocks what was live at its end.
+    pub fn within(
+        format: Format,
+        window: Option<Window>,
+        profile: &'a Profile,
+        filter: &'a Resolved,
+        keep: impl Fn(StackId) -> bool + 'a,
+        title: impl Into<String>,
+        conditions: Vec<String>,
+    ) -> Self {
         let mut selection = Self {
             profile,
             title: title.into(),
             conditions,
             caveats: Caveats::default(),
             naming: Naming::new(&profile.locations, filter.collapsed()),
+            window,
             filter,
             keep: Box::new(keep),
             weights: vec![Weight::default(); profile.stacks.len()],
@@ -104,21 +122,28 @@ impl<'a> Selection<'a> {
     }
 
     fn gather(&mut self) {
-        let Self { profile, filter, keep, weights, total, .. } = self;
+        let Self { profile, filter, keep, weights, total, window, .. } = self;
         let blocks = &profile.blocks;
         for kept in filter.rows(profile) {
             let stack = blocks.stack(kept.row);
             if !keep(stack) {
                 continue;
             }
+            let came = window.is_none_or(|window| window.has(kept.born));
+            let lives = window.map_or(kept.died.is_none(), |window| window.ends_with(&kept));
+            if !came && !lives {
+                continue;
+            }
             let samples = blocks.samples(kept.row);
             let (length, source) = (blocks.length(kept.row), blocks.source(kept.row));
             let count = profile.estimator.weight(length, source, blocks.halvings(kept.row));
-            let lives = kept.died.is_none();
+            let excess = excess(samples, blocks.halvings(kept.row)) as f64;
             let weight = Weight {
-                samples,
+                samples: if came { samples } else { 0 },
+                excess: if came { excess } else { 0.0 },
+                live_excess: if lives { excess } else { 0.0 },
                 live: if lives { samples } else { 0 },
-                blocks: count,
+                blocks: if came { count } else { 0.0 },
                 live_blocks: if lives { count } else { 0.0 },
             };
             if let Some(sum) = weights.get_mut(stack.0 as usize) {

@@ -7,8 +7,12 @@ use memtrail_profile::estimate::Estimator;
 pub struct Weight {
     /// Samples allocated.
     pub samples: u64,
+    /// Samples allocated, each times the number that it stands for beyond itself.
+    pub excess: f64,
     /// Samples of the blocks that were never collected.
     pub live: u64,
+    /// The same as `excess`, of the blocks that were never collected.
+    pub live_excess: f64,
     /// Blocks allocated, estimated.
     pub blocks: f64,
     /// Blocks never collected, estimated.
@@ -18,7 +22,7 @@ pub struct Weight {
 impl Weight {
     /// Whether there is nothing.
     pub fn is_nothing(&self) -> bool {
-        self.samples == 0 && self.blocks == 0.0
+        self.samples == 0 && self.blocks == 0.0 && self.live == 0 && self.live_blocks == 0.0
     }
 }
 
@@ -26,6 +30,8 @@ impl std::ops::AddAssign for Weight {
     fn add_assign(&mut self, other: Self) {
         self.samples = self.samples.saturating_add(other.samples);
         self.live = self.live.saturating_add(other.live);
+        self.excess += other.excess;
+        self.live_excess += other.live_excess;
         self.blocks += other.blocks;
         self.live_blocks += other.live_blocks;
     }

@@ -24,9 +24,12 @@
 //! | 9 | `CUSTOMS` | identifiers:n text*: what custom blocks' numbers mean |
 //! | 10 | `TOTALS` | blocks:n edges:n outside:n pause:n; the pause is the target's, in nanoseconds, 0 if unknown |
 //! | 11 | `END` | nothing |
-//! | 12 | `IMMEDIATES` | values:n (value: signed, in zigzag)* names:n (value's number:n name:text)* blocks:n (block: difference to the last)* (value's number:n)*: see below |
-//! | 13 | `OBJECTS` | names:n (kind:u8 text)* blocks:n (block: difference to the last, name's number:n)*: what blocks with the tag of objects are; kind 0 is an extension constructor, 1 an object with methods of these classes |
+//! | 12 | `IMMEDIATES` | values:n (value: signed, in zigzag)* names:n (value's number:n name:text)*: see below |
+//! | 13 | `OBJECTS` | names:n (kind:u8 text)*: what blocks with the tag of objects are; kind 0 is an extension constructor, 1 an object with methods of these classes |
 //! | 14 | `PLACES` | files:n text*, variables:n label:n* `file:n`* flags:u8* first:n* lines:n*: in which lines variables are defined; labels are differences to the last, files and first lines as well, in zigzag; `lines` is how many there are, 0 if unknown; with flag 1, the lines are those of the code that computes the value, else of variables before and behind it |
+//! | 15 | `IMMEDIATE_BLOCKS` | blocks:n (block: difference to the last)* (value's number:n)*; as many as it takes, in the order of blocks, before `IMMEDIATES` |
+//! | 16 | `OBJECT_BLOCKS` | the same with numbers of names, before `OBJECTS` |
+//! | 17 | `EDGES` | edges:n form:u8 fields targets: edges of a block with very many; see below |
 //!
 //! `text` is a length and bytes; a *difference* is a signed number in zigzag. Blocks are numbered in
 //! the order of their addresses, through all regions.
@@ -57,6 +60,11 @@
 //!
 //! An address of a run is that of the first block's header.
 //!
+//! A block with more than 65,536 edges is alone in its section and has none there. They are in the `EDGES` sections since
+//! the `BLOCKS` section before, in the order of fields. `form` is a sum: with 1, `fields` is the first field, and the others
+//! follow it without a gap; otherwise fields are as in `extras`. With 2, `targets` are the blocks' numbers as `u32`;
+//! otherwise they are as in `BLOCKS`.
+//!
 //! # Memory that custom blocks share
 //!
 //! The last blocks, behind those of all regions, are none of the heap's: each stands for memory outside
@@ -67,17 +75,20 @@
 //!
 //! # Immediates
 //!
-//! `IMMEDIATES` has the first field of blocks with tag 0 and two fields, if that is an integer that a hash may
-//! be: polymorphic variants with an argument have the hash of their name there, values of dynamic types that of
-//! their type's. Of blocks with tag 0 and five fields, of which the last may be the height of a tree, it has the second
-//! field in the same way: the key of a map's node. `values` are different from each other. The names are those in the
-//! program's data whose hash as a polymorphic variant (`hash_variant`) is the value.
+//! `IMMEDIATES` has the first field of blocks with tag 0 and two fields, if that is an integer that a hash may be: polymorphic variants with an argument have the hash of their name there (`hash_variant`), values of dynamic types
+//! that of their type's (`Hashtbl.hash`). Of blocks with tag 0 and five fields, of which the last may be the height of a
+//! tree, it has the second field in the same way: the key of a map's node. `values` are different from each other. The
+//! names are those whose hash as a polymorphic variant is the value. If a heap has more than
+//! 65,536 different integers that are no hashes of names in the program, the rare ones are left out: they would take memory in
+//! proportion to the heap, in a process that is short of it.
 //!
 //! # Versions
 //!
 //! - 1 had the pause before the first section, as `pause:u64`, outside all checksums.
 //! - 1 and 2 had nothing of memory that is shared, and for custom blocks bytes outside the heap instead
 //!   of bytes + 1.
+//! - 1 to 8 had `IMMEDIATES` and `OBJECTS` with their blocks behind the names, and no `EDGES`. No value
+//!   was left out.
 //! - 1 to 7 had no `PLACES`, and in `IMMEDIATES` each block with its value's number behind it.
 //! - 1 to 5 had in `IMMEDIATES` no blocks with five fields.
 //! - 1 to 4 had in `CODES` only flag 1; 5 and 6 had not flag 8.
@@ -87,7 +98,7 @@
 /// The first bytes of every snapshot.
 pub(crate) const MAGIC: &[u8; 6] = b"MTHEAP";
 /// The version that is written. Those before it are read, too.
-pub(crate) const VERSION: u16 = 8;
+pub(crate) const VERSION: u16 = 9;
 /// From this version on, bytes outside the heap may be unknown.
 pub(crate) const WITH_UNKNOWN: u16 = 3;
 /// From this version on, functions have symbols and columns, and ephemerons' data that is no block is set.
@@ -98,6 +109,8 @@ pub(crate) const WITH_BETWEEN: u16 = 5;
 pub(crate) const WITH_CLASSES: u16 = 7;
 /// From this version on, numbers of immediate values are behind all blocks that have any.
 pub(crate) const WITH_COLUMNS: u16 = 8;
+/// From this version on, blocks with names and values are in sections of their own.
+pub(crate) const WITH_PIECES: u16 = 9;
 /// Bytes before the first section.
 pub(crate) const FILE_HEADER: usize = 8;
 /// The same in version 1, where the last eight of them are the pause.
@@ -121,8 +134,11 @@ pub(crate) mod kind {
     pub(crate) const IMMEDIATES: u16 = 12;
     pub(crate) const OBJECTS: u16 = 13;
     pub(crate) const PLACES: u16 = 14;
+    pub(crate) const IMMEDIATE_BLOCKS: u16 = 15;
+    pub(crate) const OBJECT_BLOCKS: u16 = 16;
+    pub(crate) const EDGES: u16 = 17;
     /// The highest.
-    pub(crate) const LAST: u16 = PLACES;
+    pub(crate) const LAST: u16 = EDGES;
 }
 
 /// A payload as it is.
@@ -145,6 +161,11 @@ pub(crate) const IS_START: u8 = 2;
 pub(crate) const IS_BETWEEN: u8 = 4;
 /// Flag of a function: these are the lines of the class that the compiler made it for.
 pub(crate) const IS_OF_CLASS: u8 = 8;
+
+/// Form of `EDGES`: the fields follow each other without a gap.
+pub(crate) const CONSECUTIVE: u8 = 1;
+/// Form of `EDGES`: targets are numbers of four bytes.
+pub(crate) const FIXED_WIDTH: u8 = 2;
 
 /// What names of `OBJECTS` are: of an extension constructor, or of the classes that methods are of.
 pub(crate) const CONSTRUCTOR: u8 = 0;

@@ -52,6 +52,8 @@ pub struct Heap {
     pub facts: Facts,
     /// Whether strings' contents are written.
     pub contents: bool,
+    /// Hashes of the program's names.
+    pub hashes: Vec<i64>,
     /// Whether the heap is laid out in slots, as OCaml 5 does, instead of end to end.
     pub slots: bool,
 }
@@ -252,7 +254,11 @@ impl Heap {
             },
             contents: self.contents,
         };
-        write(out, &source, &mut FixedDetails { pause: self.facts.pause })
+        write(
+            out,
+            &source,
+            &mut FixedDetails { pause: self.facts.pause, hashes: self.hashes.clone() },
+        )
     }
 
     /// The snapshot's bytes.
@@ -289,6 +295,7 @@ fn word(value: Value, addresses: &[u64]) -> u64 {
 /// Tells of functions and custom blocks what their words say: names are numbers.
 struct FixedDetails {
     pause: u64,
+    hashes: Vec<i64>,
 }
 
 impl Details for FixedDetails {
@@ -332,6 +339,11 @@ impl Details for FixedDetails {
                 is_of_class: is_between && last.is_none(),
             });
         }
+    }
+
+    /// As [`Heap::hashes`] says.
+    fn hashes(&mut self, each: &mut dyn FnMut(i64)) {
+        self.hashes.iter().copied().for_each(each);
     }
 
     fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8])) {

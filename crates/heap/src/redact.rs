@@ -43,7 +43,7 @@ pub fn redact(bytes: &[u8], removed: Removed) -> Result<Vec<u8>, Error> {
                 // Memory takes all that is written.
                 let _ = Sections::behind(&mut copy).section(section.kind, 0, &table);
             }
-            kind::FACTS..=kind::TOTALS | kind::IMMEDIATES | kind::OBJECTS | kind::PLACES => {
+            kind::FACTS..=kind::TOTALS | kind::IMMEDIATES..=kind::EDGES => {
                 copy.extend_from_slice(whole);
             }
             kind::END => {

@@ -87,12 +87,12 @@ fn what_is_no_snapshot_is_refused() {
     assert_eq!(Snapshot::read(b"").unwrap_err().cause, Cause::Magic);
     assert_eq!(Snapshot::read(b"\x7fELF").unwrap_err().cause, Cause::Magic);
     let mut later = heap(1).bytes();
-    later[6] = 9;
+    later[6] = 10;
     let error = Snapshot::read(&later).unwrap_err();
-    assert_eq!(error.cause, Cause::Version(9));
+    assert_eq!(error.cause, Cause::Version(10));
     assert_eq!(
         error.to_string(),
-        "at byte 6: heap snapshot of version 9, and this reader knows up to version 8"
+        "at byte 6: heap snapshot of version 10, and this reader knows up to version 9"
     );
 }
 
@@ -244,6 +244,63 @@ fn files_of_version_7_are_read() {
     fuzz::read(old);
 }
 
+/// Blocks with values and names stood behind them, in one piece.
+#[test]
+fn files_of_version_8_are_read() {
+    let old = include_bytes!("fixtures/snapshot-v8.heap");
+    assert_eq!(old[6..8], [8, 0]);
+    let snapshot = Snapshot::read(old).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 22));
+    let variants: Vec<u32> =
+        snapshot.immediates.blocks.from(BlockIndex(0)).map(|(_, number)| number).collect();
+    assert_eq!(variants, [0, 1, 0, 2]);
+    assert_eq!(snapshot.immediates.values, [963_043_958, -963_043_957, 963_043_960]);
+    assert_eq!(snapshot.immediates.variant(0), Some(&b"Even963043958"[..]));
+    assert_eq!(snapshot.objects.blocks.len(), 2);
+    let copy = redact(old, Removed { contents: true, identity: true }).unwrap();
+    let copy = Snapshot::read(&copy).unwrap();
+    assert_eq!((copy.damage, &copy.immediates), (None, &snapshot.immediates));
+    fuzz::read(old);
+}
+
+/// An array with more pointers than a section holds, and gaps between them.
+#[test]
+fn edges_of_large_arrays_are_read_again() {
+    let mut heap = Heap::new();
+    let before = heap.block(0, &[Value::Int(1)]);
+    let other = heap.block(0, &[Value::Block(before)]);
+    let to = |field: u64| Value::Block(if field.is_multiple_of(3) { before } else { other });
+    let full = heap.block(0, &(0..200_000).map(to).collect::<Vec<_>>());
+    let odd = |field: u64| if field % 2 == 1 { to(field) } else { Value::Int(5) };
+    let half = heap.block(0, &(0..200_000).map(odd).collect::<Vec<_>>());
+    let behind = heap.block(0, &[Value::Block(half), Value::Block(full)]);
+    heap.root(RootKind::Global, "root", Value::Block(behind), Strength::Strong);
+    let bytes = heap.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    assert_eq!((snapshot.damage, snapshot.blocks()), (None, 5));
+    assert_eq!(snapshot.totals.edges, 200_000 + 100_000 + 3);
+    let mut columns = Columns::new();
+    let mut seen = Vec::new();
+    for section in 0..snapshot.sections() {
+        snapshot.decode(section, &mut columns).unwrap();
+        for (place, block) in columns.iter().enumerate() {
+            let edges = columns.fields(place).zip(block.targets.iter().copied());
+            seen.push((block.wosize.0, edges.collect::<Vec<_>>()));
+        }
+    }
+    let target = |field: u64| u32::from(!field.is_multiple_of(3));
+    assert_eq!(seen.iter().map(|(size, _)| *size).collect::<Vec<_>>(), [1, 1, 200_000, 200_000, 2]);
+    assert!(seen[2].1 == (0..200_000).map(|field| (field, target(field))).collect::<Vec<_>>());
+    let odd = (0..100_000).map(|place| (place * 2 + 1, target(place * 2 + 1)));
+    assert!(seen[3].1 == odd.collect::<Vec<_>>());
+    assert_eq!(seen[4].1, [(0, 3), (1, 2)]);
+    fuzz::read(&bytes);
+    // Cut off behind the array's edges.
+    let cut = Snapshot::read(&bytes[..bytes.len() - 200]).unwrap();
+    assert!(cut.damage.is_some());
+    fuzz::read(&bytes[..bytes.len() - 200]);
+}
+
 /// Where variables are defined; files without folders in a copy that is given away.
 #[test]
 fn places_of_variables_are_read_again() {
@@ -337,6 +394,8 @@ fn names_of_single_blocks_are_read_again() {
     };
     let in_map = node(&mut heap, 963_043_960, Value::Int(1));
     let small_key = node(&mut heap, 17, Value::Int(1));
+    let unknown_name = heap.block(0, &[Value::Int(963_043_961), Value::Int(1)]);
+    heap.hashes = vec![963_043_960, 963_043_958, 17, 963_043_958];
     let no_node = node(&mut heap, 963_043_960, Value::Int(65));
     let block_last = node(&mut heap, 963_043_960, Value::Block(name));
     let unset = heap.ephemeron(None, &[Some(Value::Block(name))]);
@@ -377,6 +436,7 @@ fn names_of_single_blocks_are_read_again() {
     for made in [small, longer, table, function, small_key, no_node, block_last] {
         assert_eq!(snapshot.immediate(index(made)), None);
     }
+    assert_eq!(snapshot.immediate(index(unknown_name)), Some(963_043_961));
     let named = |made: Made| {
         let number = snapshot.immediates.blocks.get(index(made))?;
         snapshot.immediates.variant(number)

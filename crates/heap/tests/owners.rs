@@ -1,12 +1,13 @@
 //! Owners of a heap that is known block by block: names, aliases, and what is shared with whom.
 
+use memtrail_heap::graph::Graph;
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
     Heap, OwnerRow, Owners, add_held_values, held_by_roots, held_by_stored, owner_details, owners,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
-use memtrail_heap::{Bytes, LabelId, RootKind, Variable, tag};
+use memtrail_heap::{BlockIndex, Bytes, LabelId, RootKind, Variable, tag};
 
 /// A unit `cache.ml` with a submodule `Store`: its variable `table`, a function that captures it, and the
 /// submodule's block; a unit `Front` that is linked before and re-exports the table; a thread with a frame
@@ -293,4 +294,52 @@ fn owners_that_are_equally_near_do_not_change_with_the_order_of_roots() {
     };
     assert_eq!(owned(["cache", "table"]), [Bytes(16 + 80), Bytes(16)]);
     assert_eq!(owned(["table", "cache"]), [Bytes(16 + 80), Bytes(16)]);
+}
+
+/// `Aaa.t := Some x; Bbb.t := Some y`, where both lead to the same array over one block each; garbage that refers to the
+/// block on Aaa's way, too, made that way longer.
+#[test]
+fn garbage_does_not_decide_who_owns_live_data() {
+    let owner_of_array = |garbage: bool| {
+        let mut model = Model::new();
+        let array = model.block(0, &[Value::Int(1); 8]);
+        let x = model.block(0, &[Value::Block(array)]);
+        let y = model.block(0, &[Value::Block(array)]);
+        let [first, second] = [x, y].map(|block| model.block(0, &[Value::Block(block)]));
+        if garbage {
+            model.block(0, &[Value::Block(x)]);
+        }
+        model.root(RootKind::Global, "Aaa", Value::Block(first), Strength::Strong);
+        model.root(RootKind::Global, "Bbb", Value::Block(second), Strength::Strong);
+        let bytes = model.bytes();
+        let snapshot = Snapshot::read(&bytes).unwrap();
+        let graph = Graph::new(&snapshot, 1).unwrap();
+        graph.owner(BlockIndex(model.numbers()[array.0]))
+    };
+    assert!(owner_of_array(false).is_some());
+    assert_eq!(owner_of_array(true), owner_of_array(false));
+}
+
+/// Ephemerons whose keys are deep in a list: each way up was climbed again for each root that holds one.
+#[test]
+fn keys_of_ephemerons_deep_in_a_list_take_linear_time() {
+    let count = 60_000;
+    let mut model = Model::new();
+    let (mut list, mut table) = (Value::Int(0), Value::Int(0));
+    for number in 0..count {
+        let key = model.block(0, &[Value::Int(number), list]);
+        list = Value::Block(key);
+        let data = model.block(0, &[Value::Int(number)]);
+        let ephemeron = model.ephemeron(Some(Value::Block(data)), &[Some(list)]);
+        table = Value::Block(model.block(0, &[Value::Block(ephemeron), table]));
+    }
+    let keys = model.root(RootKind::Global, "Keys", list, Strength::Strong);
+    let tables = model.root(RootKind::Global, "Tables", table, Strength::Strong);
+    let bytes = model.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 1).unwrap();
+    let held = |label| graph.held(graph.root_nodes().label(label)).0;
+    let count = count as u64;
+    assert_eq!(held(keys), count * (3 + 2));
+    assert_eq!(held(tables), count * (3 + 4 + 2));
 }

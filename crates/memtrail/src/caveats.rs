@@ -11,7 +11,7 @@ const OF_MAPPINGS: &str = "external is what the program maps itself, until it is
 /// Says it on standard error, where what is printed has no place for it.
 pub(crate) fn tell(caveats: &Caveats) {
     for note in caveats.notes() {
-        eprintln!("memtrail: note: {note}");
+        message!("memtrail: note: {note}");
     }
 }
 

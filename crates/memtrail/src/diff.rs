@@ -294,16 +294,18 @@ fn title(row: &DifferenceRow) -> String {
 
 /// Change, before and after; no change where it is no more than chance.
 fn figures(before: Estimate, after: Estimate, status: Status, scale: Scale) -> Vec<String> {
-    let size = |value: f64, stderr: f64| match scale {
-        Scale::None => bytes_with_error(value, stderr),
-        Scale::Duration => format!("{}/s", bytes_with_error(value, stderr)),
+    let text = |value: f64, size: String| match scale {
+        Scale::None => size,
+        Scale::Duration => format!("{size}/s"),
         Scale::Allocated => percent(value),
     };
     let change = after.value - before.value;
     let sign = if change < 0.0 { "-" } else { "+" };
-    let change = match status {
-        Status::Same => "no change".to_owned(),
-        _ => format!("{sign}{}", size(change.abs(), before.stderr.hypot(after.stderr))),
+    let change = if status == Status::Same {
+        "no change".to_owned()
+    } else {
+        let size = bytes_with_error(change.abs(), before.stderr.hypot(after.stderr));
+        format!("{sign}{}", text(change.abs(), size))
     };
-    vec![change, size(before.value, before.stderr), size(after.value, after.stderr)]
+    vec![change, text(before.value, before.size()), text(after.value, after.size())]
 }

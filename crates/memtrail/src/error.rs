@@ -19,8 +19,6 @@ use std::process::ExitCode;
 
 use memtrail_recording::family::Family;
 
-use crate::canvas;
-
 /// The exit code of `check` if a gate failed.
 pub(crate) const GATE_FAILED: u8 = 4;
 /// The exit code of `check` if the program failed.
@@ -94,9 +92,9 @@ impl Failure {
     /// Prints the failure on stderr and gives its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if self.kind != Kind::BrokenPipe {
-            eprintln!("memtrail: {}", printable(&self.message));
+            message!("memtrail: {}", self.message);
             if let Some(hint) = &self.hint {
-                eprintln!("hint: {}", printable(hint));
+                message!("hint: {}", hint);
             }
         }
         ExitCode::from(match self.kind {
@@ -110,11 +108,6 @@ impl Failure {
             Kind::NotFound => 127,
         })
     }
-}
-
-/// Names in messages come from files, which may hold anything. What compilers report has several lines.
-fn printable(text: &str) -> String {
-    text.split('\n').map(canvas::clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Output errors; all other errors say themselves what kind they are.

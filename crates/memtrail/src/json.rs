@@ -17,6 +17,6 @@ pub(crate) fn print(value: &impl Serialize) -> Result<(), Failure> {
 /// Prints a value on standard error, where the program's own output is not in the way.
 pub(crate) fn report(value: &impl Serialize) {
     if let Ok(text) = serde_json::to_string(value) {
-        eprintln!("{text}");
+        crate::message::print_as_it_is(&(text + "\n"));
     }
 }

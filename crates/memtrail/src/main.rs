@@ -3,6 +3,12 @@
 //! One file (or folder) a subcommand. Each turns its typed arguments once into resolved options,
 //! asks the libraries, and prints; nothing is computed here.
 #![deny(unsafe_code)]
+// They panic where nothing can be written.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+#![cfg_attr(test, allow(clippy::print_stderr))]
+
+#[macro_use]
+mod message;
 
 mod canvas;
 mod caveats;
@@ -23,6 +29,7 @@ mod loading;
 mod man;
 mod outcome;
 mod output;
+mod plain_text;
 mod process;
 mod rates;
 mod recording_source;
@@ -86,9 +93,34 @@ enum Command {
     KeepSession(run::KeeperArgs),
     #[command(hide = true)]
     WatchGroup(run::GroupArgs),
+    #[command(hide = true)]
+    WakeUp(run::WakeArgs),
 }
 
+/// Stack of the thread that works where the main one has a small stack, in bytes.
+const STACK: usize = 8 << 20;
+
 fn main() -> ExitCode {
+    if run::has_stack() {
+        return command();
+    }
+    // A small limit on stacks (`ulimit -s`) is meant for the program; it does not concern a thread's. Signals are the thread's.
+    run::block_signals();
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(|| {
+        run::unblock_signals();
+        command()
+    });
+    match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(code)) => code,
+        Ok(Err(panic)) => std::panic::resume_unwind(panic),
+        Err(_) => {
+            run::unblock_signals();
+            command()
+        }
+    }
+}
+
+fn command() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         Command::Check(args) => check::run(&args),
@@ -110,6 +142,7 @@ fn main() -> ExitCode {
         Command::Man(args) => man::run(&args),
         Command::KeepSession(args) => run::keep_session(&args),
         Command::WatchGroup(args) => run::watch_group(&args),
+        Command::WakeUp(args) => run::wake_up(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

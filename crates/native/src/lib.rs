@@ -17,6 +17,8 @@ mod leave;
 mod library_operators;
 mod loaded_later;
 mod mappings;
+#[path = "../../preload/src/namespaces.rs"]
+mod namespaces;
 mod next;
 mod operator_definitions;
 mod operators;

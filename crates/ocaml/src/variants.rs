@@ -13,9 +13,33 @@ pub fn hash(name: &[u8]) -> i64 {
     (sum << 33) as i64 >> 33
 }
 
+/// The integer that `Hashtbl.hash` gives for a string (`caml_hash_mix_string`): tags of dynamic values are made so.
+pub fn string_hash(text: &[u8]) -> i64 {
+    const fn mix(sum: u32, word: u32) -> u32 {
+        let word = word.wrapping_mul(0xcc9e_2d51).rotate_left(15).wrapping_mul(0x1b87_3593);
+        (sum ^ word).rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64)
+    }
+    let (words, rest) = text.as_chunks::<4>();
+    let mut sum = words.iter().fold(0, |sum, word| mix(sum, u32::from_le_bytes(*word)));
+    if !rest.is_empty() {
+        sum = mix(sum, rest.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
+    }
+    sum ^= text.len() as u32;
+    sum = (sum ^ sum >> 16).wrapping_mul(0x85eb_ca6b);
+    sum = (sum ^ sum >> 13).wrapping_mul(0xc2b2_ae35);
+    i64::from((sum ^ sum >> 16) & 0x3fff_ffff)
+}
+
 /// Calls `each` with what may be names of variants in the strings of memory that the compiler laid out:
 /// every identifier, as often as it is there.
 pub fn identifiers(words: &[u64], mut each: impl FnMut(&[u8])) {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'');
+    let is_start = |name: &&[u8]| name.first().is_some_and(|byte| !byte.is_ascii_digit());
+    strings(words, |text| text.split(|byte| !is_part(byte)).filter(is_start).for_each(&mut each));
+}
+
+/// Calls `each` with the strings of memory that the compiler laid out.
+pub fn strings(words: &[u64], mut each: impl FnMut(&[u8])) {
     let mut text = Vec::new();
     let mut at = 0;
     while let Some(&header) = words.get(at) {
@@ -37,9 +61,7 @@ pub fn identifiers(words: &[u64], mut each: impl FnMut(&[u8])) {
         text.clear();
         text.extend(string.iter().flat_map(|word| word.to_le_bytes()));
         text.truncate(text.len() - 1 - padding);
-        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'');
-        let is_start = |name: &&[u8]| name.first().is_some_and(|byte| !byte.is_ascii_digit());
-        text.split(|byte| !is_part(byte)).filter(is_start).for_each(&mut each);
+        each(&text);
         at += size as usize;
     }
 }
@@ -68,6 +90,21 @@ mod tests {
             [("A", 65), ("Foo", 3_505_894), ("Assoc", 963_043_957), ("Null", 870_828_711)]
         {
             assert_eq!(hash(name.as_bytes()), known, "{name}");
+        }
+    }
+
+    #[test]
+    fn hashes_of_strings_are_those_of_the_runtime() {
+        // Printed by `Hashtbl.hash "page"` and the like.
+        for (text, known) in [
+            ("", 0),
+            ("a", 721_651_713),
+            ("int", 984_713_658),
+            ("page", 289_764_035),
+            ("constr", 1_061_963_337),
+            ("Dyn.t of x", 1_048_670_420),
+        ] {
+            assert_eq!(string_hash(text.as_bytes()), known, "{text}");
         }
     }
 

@@ -1,9 +1,13 @@
 //! Stands before libc's functions that become, or start, another program.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use memtrail_agent::exec::{Strings, become_program, start_program};
+
+#[path = "exec_list.rs"]
+mod list;
 
 unsafe extern "C" {
     static environ: Strings;
@@ -17,6 +21,7 @@ struct Own {
 
 static EXECVE: Own = Own::of(c"execve");
 static EXECVPE: Own = Own::of(c"execvpe");
+static FEXECVE: Own = Own::of(c"fexecve");
 static POSIX_SPAWN: Own = Own::of(c"posix_spawn");
 static POSIX_SPAWNP: Own = Own::of(c"posix_spawnp");
 
@@ -39,7 +44,7 @@ impl Own {
 
 /// Finds them: in a forked child, another thread's lock on the dynamic linker may be held for ever.
 pub(crate) fn find() {
-    for own in [&EXECVE, &EXECVPE, &POSIX_SPAWN, &POSIX_SPAWNP] {
+    for own in [&EXECVE, &EXECVPE, &FEXECVE, &POSIX_SPAWN, &POSIX_SPAWNP] {
         own.address();
     }
 }
@@ -92,6 +97,20 @@ pub unsafe extern "C" fn execv(path: *const c_char, arguments: Strings) -> c_int
 pub unsafe extern "C" fn execvp(file: *const c_char, arguments: Strings) -> c_int {
     // SAFETY: as above.
     unsafe { execvpe(file, arguments, environ) }
+}
+
+type ExecFile = unsafe extern "C" fn(c_int, Strings, Strings) -> c_int;
+
+/// # Safety
+/// As libc's.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, vars: Strings) -> c_int {
+    let Some(own) = own!(FEXECVE, ExecFile) else { return absent() };
+    let mut path = [0; 32];
+    // Any path is long enough for a number; on failure it is empty, a program that does not exist.
+    let _ = write!(&mut path[..31], "/proc/self/fd/{file}");
+    // SAFETY: the caller's arguments, and a string that ends with null.
+    unsafe { become_program(path.as_ptr().cast(), vars, |vars| own(file, arguments, vars)) }
 }
 
 type Spawn = unsafe extern "C" fn(

@@ -9,6 +9,7 @@
 mod entry;
 mod exec;
 mod leave;
+mod namespaces;
 mod readlink;
 mod seccomp;
 mod table;

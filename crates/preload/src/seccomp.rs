@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_long, c_ulong, c_void};
 use std::mem::transmute;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use memtrail_agent::exits_alone;
 use memtrail_agent::seccomp::{Forbids, before_seccomp};
 
 type Control = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
@@ -111,6 +112,9 @@ pub unsafe extern "C" fn syscall(
     e: c_long,
     f: c_long,
 ) -> c_long {
+    if number == libc::SYS_exit {
+        exits_alone();
+    }
     if number == libc::SYS_seccomp {
         if a == c_long::from(libc::SECCOMP_SET_MODE_STRICT) {
             before_seccomp(Forbids::Most);

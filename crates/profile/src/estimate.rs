@@ -35,27 +35,22 @@
 //! ([`RateChanges`](memtrail_trace::rates::RateChanges)); for a bare trace it is taken for 1, and
 //! standard errors are too small.
 //!
+//! With few samples the number of them is far from normal: 19 times out of 20, the truth is within
+//! [`Estimate::range`], not within twice the standard error.
+//!
 //! Both are exact at λ = 1. Words are estimated from *k* rather than from lengths because these
 //! sums are those of memtrace's tools, and add up whatever way blocks are grouped.
 //!
 //! A peak is chosen *with* regard to what was sampled: the highest of many estimates is on average
 //! a little too high, by less than its standard error when the curve has one clear top.
 
+pub use memtrail_stats::Estimate;
 use memtrail_trace::rates::MAX_HALVINGS;
 use memtrail_trace::{SampleRate, Source, Words};
 use serde::Serialize;
 
 use crate::blocks::{Blocks, Row};
-
-/// An estimate and its standard error, in the same unit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Estimate {
-    /// Estimated figure.
-    pub value: f64,
-    /// Its estimated standard deviation.
-    pub stderr: f64,
-}
+use crate::selected::Cell;
 
 /// Sums over recorded blocks from which totals are estimated. Sums of disjoint sets add up.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -65,13 +60,11 @@ pub struct Sum {
     /// Samples in them.
     pub samples: u64,
     /// Samples, each times the number that it stands for beyond itself.
-    pub(crate) excess: f64,
+    pub excess: f64,
     /// Σ 1/p.
     blocks: f64,
     /// Σ (1−p)/p².
     blocks_variance: f64,
-    /// Σ ((1−p)/p²)².
-    blocks_squares: f64,
 }
 
 impl Sum {
@@ -82,7 +75,6 @@ impl Sum {
         self.excess += other.excess;
         self.blocks += other.blocks;
         self.blocks_variance += other.blocks_variance;
-        self.blocks_squares += other.blocks_squares;
     }
 }
 
@@ -126,8 +118,8 @@ impl Estimator {
         self.mean_excess = adapted.map_or(0.0, |adapted| adapted.mean_excess);
     }
 
-    /// Variance of a number of samples, for each of them: what they stand for is taken for the
-    /// average over the trace.
+    /// Variance of a number of samples that is not known yet, for each of them: they will stand for as many as the
+    /// average over the trace. The error of an estimate is that of its own samples.
     pub fn variance_per_sample(&self) -> f64 {
         1.0 + self.mean_excess - self.rate
     }
@@ -155,12 +147,11 @@ impl Estimator {
         let weight = self.weight(length, source, halvings);
         sum.recorded += 1;
         sum.samples = sum.samples.saturating_add(samples);
-        sum.excess += excess(samples, halvings);
+        sum.excess += excess(samples, halvings) as f64;
         sum.blocks += weight;
         // (1−p)/p² = (1/p − 1)/p
         let variance = (weight - 1.0) * weight;
         sum.blocks_variance += variance;
-        sum.blocks_squares += variance * variance;
         weight
     }
 
@@ -180,7 +171,6 @@ impl Estimator {
         sum.recorded += recorded;
         sum.blocks += weight * count;
         sum.blocks_variance += variance * count;
-        sum.blocks_squares += variance * variance * count;
     }
 
     /// What each block of few words, headers included, stands for, at the trace's own rate.
@@ -215,58 +205,48 @@ impl Estimator {
 
     /// Bytes, headers included.
     pub fn bytes(&self, sum: &Sum) -> Estimate {
-        let samples = sum.samples as f64;
-        self.bytes_with(samples, samples * (1.0 - self.rate) + sum.excess)
+        self.bytes_of_samples(sum.samples, sum.excess)
     }
 
-    /// The same where there may be few samples, as of a single place: as with blocks, the standard error is the larger
-    /// for it. Errors of parts do not add up to that of the whole.
-    pub fn bytes_of_few(&self, sum: &Sum) -> Estimate {
-        let samples = sum.samples as f64;
-        let variance = samples * (1.0 - self.rate) + sum.excess;
-        // What stands for one sample, where the rate was halved.
-        let typical = variance / samples.max(1.0);
-        self.bytes_with(samples, variance + FEW_SAMPLES * typical * typical)
+    /// Bytes, headers included, of a part of the blocks of a sum: its samples are taken to stand for as many as those
+    /// of the sum do on average.
+    pub fn bytes_of_part(&self, sum: &Sum, samples: u64) -> Estimate {
+        let share = samples as f64 / sum.samples.max(1) as f64;
+        self.bytes_of_samples(samples, sum.excess * share)
     }
 
-    /// Bytes, headers included, from a number of samples. In a recording whose rate changed, each
-    /// sample is taken to stand for as many as the average.
-    pub fn bytes_of(&self, samples: u64) -> Estimate {
+    /// Bytes, headers included, of samples in a call tree.
+    pub fn bytes_of_cell(&self, cell: &Cell) -> Estimate {
+        self.bytes_of_samples(cell.samples, cell.excess as f64)
+    }
+
+    /// Bytes, headers included, of samples, and of their sum of what each stands for beyond itself ([`excess`]).
+    pub fn bytes_of_samples(&self, samples: u64, excess: f64) -> Estimate {
         let samples = samples as f64;
-        self.bytes_with(samples, samples * self.variance_per_sample())
+        self.bytes_with(samples, samples * (1.0 - self.rate) + excess)
+    }
+
+    /// Bytes, headers included, from a number of samples. Their error is not known: it depends on the rate at which
+    /// each was taken.
+    pub fn bytes_of(&self, samples: u64) -> f64 {
+        samples as f64 * self.bytes_per_sample()
     }
 
     fn bytes_with(&self, samples: f64, variance: f64) -> Estimate {
         let unit = self.bytes_per_sample();
-        Estimate { value: samples * unit, stderr: variance.max(0.0).sqrt() * unit }
+        Estimate::of_weights(samples * unit, variance * unit * unit)
     }
 
     /// The number of blocks that a sum stands for.
     pub fn blocks(&self, sum: &Sum) -> Estimate {
-        let typical =
-            if sum.blocks_variance > 0.0 { sum.blocks_squares / sum.blocks_variance } else { 0.0 };
-        let variance = sum.blocks_variance + FEW * typical;
-        Estimate { value: sum.blocks, stderr: variance.max(0.0).sqrt() }
+        Estimate::of_weights(sum.blocks, sum.blocks_variance)
     }
 }
 
-/// What is added to the variance of a number of blocks: so many times that of a typical one, where each
-/// counts by its share of the variance.
-///
-/// Where few blocks were recorded, the variance is estimated from these few, and is too small exactly
-/// when too few were: of a number with mean 5, 12.5 % of all draws are more than two of their own
-/// roots away. The score interval of a Poisson variable mends that: n + z²/2 ± z √(n + z²/4). An error
-/// that reaches as far as both its sides together, for z = 2, is close to √(n + 2).
-const FEW: f64 = 2.0;
-
-/// The same for bytes: with three, each mean number of samples is within three standard errors in 99 of 100 draws that
-/// have any; with two, a mean of 8 is in 98.6.
-const FEW_SAMPLES: f64 = 3.0;
-
 /// Samples at a halved rate, each times the number that it stands for beyond itself.
-fn excess(samples: u64, halvings: u8) -> f64 {
+pub fn excess(samples: u64, halvings: u8) -> u64 {
     let weight = 1_u64 << halvings.min(MAX_HALVINGS);
-    samples as f64 * (weight - 1) as f64
+    samples.saturating_mul(weight - 1)
 }
 
 /// How far the rate of a recording was lowered on the way.
@@ -308,7 +288,7 @@ impl AdaptedSum {
     pub(crate) fn add(&mut self, samples: u64, halvings: u8) {
         self.samples += samples as f64;
         self.taken += samples as f64 / (1_u64 << halvings) as f64;
-        self.excess += excess(samples, halvings);
+        self.excess += excess(samples, halvings) as f64;
         self.lowest = self.lowest.max(halvings);
     }
 

@@ -125,7 +125,7 @@ impl MallocUse {
                 (Reverse(sum.samples), site.map(|site| (site.function.0, site.file.0, site.line)))
             });
             let named = own.iter().take(sites).map(|((_, site), sum)| {
-                let asked = profile.estimator.bytes_of_few(sum);
+                let asked = profile.estimator.bytes(sum);
                 SiteUse {
                     site: site.map_or_else(
                         || "(no debug information)".into(),

@@ -141,31 +141,50 @@ fn memory_outside_the_heap_has_no_header() {
     simulate("bigarrays of one word", 1e-2, &[(1, 20_000)], 1_500, Source::External);
 }
 
-/// With the root of the number of samples alone, of draws with a mean of 4.5 one in 25 was too far off.
+/// Twice the standard error around an estimate held 73 to 93 of 100 true figures where 3 to 10 blocks were sampled.
 #[test]
-fn bytes_of_few_samples_are_within_three_standard_errors() {
+fn ranges_of_few_samples_hold_the_truth_19_times_out_of_20() {
     let rate = 1e-3;
     let estimator = Estimator::new(SampleRate(rate), 64);
     let mut sampler = Sampler::new(7, rate);
-    for words in [100_u32, 500, 1_000, 2_000, 3_000, 4_500, 6_000, 8_000, 10_000, 15_000, 30_000] {
-        let (mut of_few, mut plain) = (Score::default(), Score::default());
-        for _ in 0..4_000 {
-            let mut sum = Sum::default();
-            for _ in 0..words / 50 {
-                let samples = sampler.binomial(50);
-                if samples > 0 {
-                    estimator.add(&mut sum, Words(49), Source::Minor, samples, 0);
+    // A constant rate, and blocks of which every second is sampled at a quarter of it.
+    for halvings in [0_u8, 2] {
+        let mut lower = Sampler::new(11, rate / f64::from(1 << halvings));
+        for expected in 1_u32..=20 {
+            let (mut of_bytes, mut plain, mut of_blocks) = (0.0, 0.0, 0.0);
+            let (runs, count) = (3_000, expected * 20);
+            for _ in 0..runs {
+                let mut sum = Sum::default();
+                for at in 0..count {
+                    let (sampler, halvings) =
+                        if at % 2 == 0 { (&mut sampler, 0) } else { (&mut lower, halvings) };
+                    let samples = sampler.binomial(50) << halvings;
+                    if samples > 0 {
+                        estimator.add(&mut sum, Words(49), Source::Minor, samples, halvings);
+                    }
                 }
+                let held = |estimate: Estimate, truth: f64| {
+                    let range = estimate.range();
+                    f64::from(u8::from(range.low <= truth && truth <= range.high))
+                };
+                let (truth, bytes) = (f64::from(count) * 400.0, estimator.bytes(&sum));
+                let none = sum.samples == 0;
+                // Where nothing was sampled, there is an upper bound.
+                let unit = estimator.bytes_per_sample() * f64::from(1 << halvings);
+                let unseen = f64::from(u8::from(truth <= memtrail_stats::unseen(unit)));
+                of_bytes += if none { unseen } else { held(bytes, truth) };
+                of_blocks +=
+                    if none { unseen } else { held(estimator.blocks(&sum), f64::from(count)) };
+                plain += f64::from(u8::from((bytes.value - truth).abs() <= 2.0 * bytes.stderr));
             }
-            // Without any there is no estimate.
-            if sum.samples > 0 {
-                of_few.note(estimator.bytes_of_few(&sum), 8.0 * f64::from(words));
-                plain.note(estimator.bytes(&sum), 8.0 * f64::from(words));
-            }
+            let runs = f64::from(runs);
+            let what = format!("{expected} samples, {halvings} halvings");
+            // A sample of four times the weight that was not drawn does not show in the others.
+            let least = if halvings == 0 { 0.945 } else { 0.86 };
+            assert!(of_bytes / runs > least, "{what}: {:.3} of bytes", of_bytes / runs);
+            assert!(of_blocks / runs > least, "{what}: {:.3} of blocks", of_blocks / runs);
+            assert!(expected > 4 || plain / runs < 0.93, "{what}: {:.3} plainly", plain / runs);
         }
-        let share = |score: &Score| f64::from(score.within_3) / f64::from(score.runs);
-        assert!(share(&of_few) >= 0.99, "{words} words: {}", share(&of_few));
-        assert!(words != 4_500 || share(&plain) < 0.97, "{}", share(&plain));
     }
 }
 
@@ -189,44 +208,6 @@ fn rates_that_are_none_do_not_poison_the_sums() {
         estimator.add(&mut sum, Words(0), Source::External, u64::MAX, 0);
         assert!(estimator.bytes(&sum).value.is_finite());
         assert!(estimator.blocks(&sum).stderr.is_finite());
-    }
-}
-
-/// Of estimates from few blocks, more than 92 % are within two standard errors of the truth. Those
-/// from no block are not shown by anyone.
-#[test]
-fn counts_of_few_blocks_have_standard_errors_that_are_large_enough() {
-    const RATE: f64 = 1e-3;
-    let estimator = Estimator::new(SampleRate(RATE), 64);
-    let mut sampler = Sampler::new(0xFE3, RATE);
-    // Recorded blocks on average, and their sizes; the last are two sizes at once.
-    let sizes: [&[u64]; 4] = [&[3], &[30], &[2_000], &[10, 20]];
-    for sizes in sizes {
-        for expected in [2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0, 15.0, 30.0] {
-            let p = |length: u64| 1.0 - (1.0 - RATE).powi(length as i32 + 1);
-            let each = |length| (expected / sizes.len() as f64 / p(length)).round() as u64;
-            let truth: u64 = sizes.iter().map(|&length| each(length)).sum();
-            let (mut runs, mut within) = (0.0, 0.0);
-            for _ in 0..2_000 {
-                let mut sum = Sum::default();
-                for &length in sizes {
-                    for _ in 0..each(length) {
-                        let samples = sampler.binomial(length + 1);
-                        if samples > 0 {
-                            estimator.add(&mut sum, Words(length), Source::Minor, samples, 0);
-                        }
-                    }
-                }
-                if sum.recorded > 0 {
-                    let found = estimator.blocks(&sum);
-                    runs += 1.0;
-                    let error = (found.value - truth as f64).abs();
-                    within += f64::from(u8::from(error <= 2.0 * found.stderr));
-                }
-            }
-            let coverage: f64 = within / runs;
-            assert!(coverage > 0.92, "{expected} blocks of {sizes:?}: {:.1} %", 100.0 * coverage);
-        }
     }
 }
 

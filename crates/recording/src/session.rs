@@ -3,7 +3,7 @@
 //! | file | writer | what |
 //! |---|---|---|
 //! | `options.json` | launcher | [`Options`], once, before the target starts |
-//! | `claim` | agent | pid of the process that is recorded, when only one is |
+//! | `claim` | agent | symbolic link to the pid of the process that is recorded, when only one is |
 //! | `status-<pid>-<image>.json` | agent | [`Status`] of that process image; replaced whole |
 //! | `tail-<pid>-<image>-<domain>` | agent | shared memory: the packet a domain is filling |
 //! | `relay` | both | shared memory: what the launcher is to write for an agent ([`crate::relay`]) |
@@ -24,8 +24,21 @@ use crate::folder::folder_name;
 pub const SESSION_VARIABLE: &str = "MEMTRAIL_SESSION";
 /// Name of the file with the options.
 pub const OPTIONS_FILE: &str = "options.json";
-/// Name of the file that says which process is recorded.
-pub const CLAIM_FILE: &str = "claim";
+/// Name of the link that says which process is recorded.
+const CLAIM_FILE: &str = "claim";
+
+/// Makes process `pid` the one that is recorded, unless another one is.
+///
+/// A link, as a limit on the size of files (`ulimit -f 0`) does not concern links: a write would raise `SIGXFSZ`.
+pub fn claim(session: &Path, pid: u32) -> io::Result<()> {
+    std::os::unix::fs::symlink(pid.to_string(), session.join(CLAIM_FILE))
+}
+
+/// True if process `pid` is the one that is recorded.
+pub fn is_claimed_by(session: &Path, pid: u32) -> bool {
+    let holder = fs::read_link(session.join(CLAIM_FILE));
+    holder.is_ok_and(|holder| holder.as_os_str() == pid.to_string().as_str())
+}
 
 /// A sampler of OCaml programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

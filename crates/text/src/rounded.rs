@@ -49,6 +49,14 @@ pub fn bytes_with_error(value: f64, stderr: f64) -> String {
     }
 }
 
+/// `0.4–13.6 MiB`: both in the unit and with as many decimals as the larger one.
+pub fn bytes_between(low: f64, high: f64) -> String {
+    let (factor, unit) = scale(high);
+    let (low, high) = (low / factor, high / factor);
+    let digits = if unit == "B" { 0 } else { three(high) };
+    format!("{low:.digits$}–{high:.digits$} {unit}")
+}
+
 /// A number of things: `1,234`, `99.1 k`, `4.61 M`.
 pub fn count(number: f64) -> String {
     if number < 9_999.5 {

@@ -107,6 +107,8 @@ let package_numbers : (int * string * (string list * int) list, int) Hashtbl.t =
 
 let rec term context ty =
   match Type_view.view ty with
+  | Variant _ | Object _ when Hashtbl.mem context.variables (Type_view.id ty) ->
+      intern (Variable (Hashtbl.find context.variables (Type_view.id ty)))
   | Variable -> (
       let id = Type_view.id ty in
       match Hashtbl.find_opt context.variables id with
@@ -199,19 +201,30 @@ and declaration (declared : Scope.declared) =
       Queue.push (fun () -> set declarations number (declare declared)) left;
       number
 
+(* A parameter with the constraint to be a variant or an object, [constraint 'a = [> `X ]], stands for its argument, which
+   may have more than the constraint says. *)
+and parameter context ty =
+  match Type_view.view ty with
+  | Variant _ | Object _ ->
+      let number = context.next in
+      context.next <- number + 1;
+      Hashtbl.replace context.variables (Type_view.id ty) number;
+      intern (Variable number)
+  | _ -> term context ty
+
 and declare (declared : Scope.declared) =
   let none = undeclared declared.name in
   match declared.body with
   | Equal ty -> { none with definition = Alias (term (context declared.scope) ty) }
   | Class (parameters, self) ->
       let context = context ~binds:true declared.scope in
-      let parameters = List.map (term context) parameters in
+      let parameters = List.map (parameter context) parameters in
       context.binds <- false;
       let definition = Alias (term context self) in
       { none with variables = context.next; parameters; definition }
   | Declaration declaration ->
       let context = context ~binds:true declared.scope in
-      let parameters = List.map (term context) declaration.type_params in
+      let parameters = List.map (parameter context) declaration.type_params in
       context.binds <- false;
       let definition = define declared context declaration in
       { none with position = declaration.type_loc; variables = context.next; parameters; definition }

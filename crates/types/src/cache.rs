@@ -2,9 +2,11 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use crate::trusted_folder;
 
 /// The first part of the names of helpers.
 pub(crate) const PREFIX: &str = "types-";
@@ -13,7 +15,7 @@ const MAX_UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// So many are kept at most, those that were used last: each takes some fifteen million bytes.
 const MAX_KEPT: usize = 12;
 
-/// The first folder of the usual ones that belongs to this user.
+/// The first folder of the usual ones that only this user can change.
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let user = fs::metadata("/proc/self")?.uid();
     let home = std::env::var_os("HOME").map(|home| Path::new(&home).join(".cache"));
@@ -22,10 +24,8 @@ pub(crate) fn folder() -> io::Result<PathBuf> {
     let temporary = std::env::temp_dir().join(format!("memtrail-{user}"));
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in cache.into_iter().chain([temporary]) {
-        let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&folder);
-        match made.and_then(|()| fs::symlink_metadata(&folder)) {
-            Ok(metadata) if metadata.uid() == user && metadata.is_dir() => return Ok(folder),
-            Ok(_) => last = io::ErrorKind::PermissionDenied.into(),
+        match trusted_folder::make(&folder) {
+            Ok(folder) => return Ok(folder),
             Err(error) => last = error,
         }
     }

@@ -34,6 +34,8 @@ pub mod resolve;
 mod slot;
 pub mod term;
 mod term_text;
+#[cfg(feature = "find")]
+pub mod trusted_folder;
 mod unit;
 mod write;
 mod write_table;

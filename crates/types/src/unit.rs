@@ -18,6 +18,13 @@ pub struct Types {
     pub table: TypeTable,
 }
 
+impl Types {
+    /// True if files were found for all units that have a block.
+    pub fn is_complete(&self) -> bool {
+        self.units.iter().all(|unit| unit.layout.is_some() || unit.fields.is_none_or(|n| n == 0))
+    }
+}
+
 /// A compilation unit of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {

@@ -10,6 +10,7 @@ use memtrail_ocaml::symbols::heap as symbols;
 use memtrail_ocaml::{Memory as _, names, stack};
 
 use crate::context::target::Target;
+use crate::os::heap::may_fail;
 use crate::os::symbol::symbol;
 
 const MAX_NAME_LEN: usize = 256;
@@ -82,7 +83,7 @@ pub(super) fn frames(target: &Target, mut each: impl FnMut(&Place<'_>, &[u64])) 
     walk(target, |frame| {
         slots.clear();
         for slot in frame.slots(&memory) {
-            if slots.try_reserve(1).is_ok() {
+            if may_fail(|| slots.try_reserve(1)).is_ok() {
                 slots.push(slot);
             }
         }

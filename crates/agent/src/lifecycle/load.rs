@@ -60,7 +60,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
     unsafe { heap::prepare() };
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
-        ffi_guard::install();
+        ffi_guard::install(for_want_of_memory);
         // SAFETY: the library is being loaded.
         unsafe { remember_name() };
         recorded::prepare(&RECORDED);
@@ -71,6 +71,12 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
             PROCESS.pending.store(Box::into_raw(Box::new(pending)), Relaxed);
         }
     });
+}
+
+fn for_want_of_memory() {
+    // This may be one of our threads, and holds what others wait for: nobody waits for them.
+    thread_end::notify_ours();
+    recording::end::for_want_of_memory();
 }
 
 /// Copies a program's arguments.

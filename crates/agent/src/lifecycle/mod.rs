@@ -7,6 +7,7 @@ pub(crate) mod family;
 pub(crate) mod hooks;
 pub(crate) mod injected;
 pub(crate) mod load;
+pub mod namespaces;
 mod next_program;
 pub(crate) mod pending_start;
 pub(crate) mod recorded;

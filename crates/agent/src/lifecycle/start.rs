@@ -1,7 +1,5 @@
 //! Starts a recording, when the runtime is ready and nothing of the program has run.
 
-use std::fs::OpenOptions;
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -9,7 +7,7 @@ use memtrail_ocaml::calibrate::{Phase, calibrate};
 use memtrail_ocaml::memory::{Memory as _, Probed, ThisProcess};
 use memtrail_ocaml::symbols;
 use memtrail_recording::Checked;
-use memtrail_recording::session::{CLAIM_FILE, Sampler, SnapshotOptions, State};
+use memtrail_recording::session::{self, Sampler, SnapshotOptions, State};
 
 use crate::context::runtime::OcamlRuntime;
 use crate::context::target::Target;
@@ -140,11 +138,7 @@ fn calibrate_layout(runtime: &mut OcamlRuntime) -> Result<(), String> {
 }
 
 /// Whether this process is the one to be recorded: the first that comes, whatever it becomes.
-pub(crate) fn claim(session: &Path) -> bool {
-    let file = session.join(CLAIM_FILE);
-    let me = std::process::id().to_string();
-    if let Ok(mut claim) = OpenOptions::new().write(true).create_new(true).open(&file) {
-        return claim.write_all(me.as_bytes()).is_ok();
-    }
-    std::fs::read_to_string(&file).is_ok_and(|holder| holder == me)
+pub(crate) fn claim(session_folder: &Path) -> bool {
+    let me = std::process::id();
+    session::claim(session_folder, me).is_ok() || session::is_claimed_by(session_folder, me)
 }

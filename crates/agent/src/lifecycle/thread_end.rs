@@ -16,6 +16,7 @@ const NOTE: &str = "its main thread ended before others: from then on the trace 
 /// thread, to be known.
 pub(crate) fn prepare() {
     thread_exit::prepare(ends);
+    own_thread::prepare(wake);
 }
 
 /// Wakes threads of ours that sleep, to end.
@@ -26,7 +27,19 @@ fn wake() {
 
 /// Has threads of ours end.
 pub(crate) fn end_ours() {
-    own_thread::end_ours(own_thread::LONG_PATIENCE, wake);
+    own_thread::end_ours(own_thread::LONG_PATIENCE);
+}
+
+/// Tells threads of ours to end.
+pub(crate) fn notify_ours() {
+    own_thread::end_ours(0);
+}
+
+/// A thread of the program is about to end by the system call alone, without libc's part of a thread's end.
+pub fn exits_alone() {
+    if !ffi_guard::is_stopped() {
+        own_thread::one_of_theirs_ends();
+    }
 }
 
 /// Runs as a thread ends.
@@ -39,7 +52,7 @@ extern "C" fn ends(_: *mut c_void) {
         sampling::thread::free();
         environment_array::free();
     }
-    if own_thread::one_of_theirs_ends(wake) {
+    if own_thread::one_of_theirs_ends() {
         keeping_errno(|| ffi_guard::guarded((), || note(NOTE.into())));
     }
     private_stack::release();

@@ -23,6 +23,7 @@ use crate::os::errno::keeping_errno;
 use crate::os::own_thread::LONG_PATIENCE;
 use crate::os::program::remember_name;
 use crate::os::{ffi_guard, heap, own_thread, private_stack, thread_exit};
+use crate::recording::end::NO_MEMORY;
 use crate::recording::relay;
 use crate::recording::report::report;
 use crate::sampling::seeding;
@@ -42,7 +43,7 @@ static RECORDED: Recorded = Recorded {
     end_with_note: |words| {
         if let Some(recording) = own() {
             events::suspended(|| recording.end_with_note(words));
-            own_thread::end_ours(LONG_PATIENCE, || ());
+            own_thread::end_ours(LONG_PATIENCE);
         }
     },
 };
@@ -64,7 +65,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
     unsafe { heap::prepare() };
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
-        ffi_guard::install();
+        ffi_guard::install(for_want_of_memory);
         // SAFETY: the library is being loaded.
         unsafe { remember_name() };
         recorded::prepare(&RECORDED);
@@ -85,6 +86,14 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
             report(&session, std::process::id(), 0, state);
         }
     });
+}
+
+/// There is no memory for our work any more: the process goes on without.
+fn for_want_of_memory() {
+    own_thread::end_ours(0);
+    if let Some(recording) = own() {
+        events::suspended(|| recording.end_with_note(NO_MEMORY));
+    }
 }
 
 /// Starts to record, or gives what becomes of the process instead.
@@ -144,7 +153,7 @@ extern "C" fn thread_ends(_: *mut c_void) {
     }
     // SAFETY: the thread runs none of our code but this.
     unsafe { environment_array::free() };
-    own_thread::one_of_theirs_ends(|| ());
+    own_thread::one_of_theirs_ends();
     private_stack::release();
 }
 

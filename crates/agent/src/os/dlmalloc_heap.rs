@@ -20,24 +20,25 @@ fn address(result: c_long) -> *mut u8 {
     if result == -1 { null_mut() } else { with_exposed_provenance_mut(result as usize) }
 }
 
+/// Fresh memory of the kernel's; null if it has none.
+pub(super) fn map(size: usize) -> *mut u8 {
+    let access = c_long::from(libc::PROT_READ | libc::PROT_WRITE);
+    let flags = c_long::from(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+    let (none, no_file, offset): (_, c_long, c_long) = (null_mut::<c_void>(), -1, 0);
+    // SAFETY: a fresh mapping touches no memory that is in use.
+    address(unsafe { libc::syscall(libc::SYS_mmap, none, size, access, flags, no_file, offset) })
+}
+
+/// Gives memory of [`map`]'s back. True if the kernel took it.
+pub(super) fn unmap(block: *mut u8, size: usize) -> bool {
+    // SAFETY: memory of ours, which is not used any more.
+    unsafe { libc::syscall(libc::SYS_munmap, block, size) == 0 }
+}
+
 // SAFETY: memory is the kernel's, fresh and of the size that is said.
 unsafe impl Allocator for Mappings {
     fn alloc(&self, size: usize) -> (*mut u8, usize, u32) {
-        let access = c_long::from(libc::PROT_READ | libc::PROT_WRITE);
-        let flags = c_long::from(libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        let (no_file, offset): (c_long, c_long) = (-1, 0);
-        // SAFETY: a fresh mapping touches no memory that is in use.
-        let at = address(unsafe {
-            libc::syscall(
-                libc::SYS_mmap,
-                null_mut::<c_void>(),
-                size,
-                access,
-                flags,
-                no_file,
-                offset,
-            )
-        });
+        let at = map(size);
         if at.is_null() {
             return (at, 0, 0);
         }
@@ -61,8 +62,7 @@ unsafe impl Allocator for Mappings {
 
     fn free(&self, block: *mut u8, size: usize) -> bool {
         own_memory::remove(block, size);
-        // SAFETY: memory of this allocator's, which it does not use any more.
-        unsafe { libc::syscall(libc::SYS_munmap, block, size) == 0 }
+        unmap(block, size)
     }
 
     fn can_release_part(&self, _: u32) -> bool {

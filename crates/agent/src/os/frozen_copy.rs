@@ -8,10 +8,12 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::os::heap;
+use crate::os::{escape, heap};
 
 /// The copy's exit code should it panic.
 const PANICKED: i32 = 101;
+/// The copy's exit code should it get no memory.
+const NO_MEMORY: i32 = 102;
 /// The most CPU time of a copy, in seconds. Heaps of 400 GB are written in less.
 const CPU_TIME: u64 = 600;
 
@@ -41,7 +43,8 @@ fn fork_for(cpu_time: u64, work: impl FnOnce() -> i32) -> io::Result<libc::pid_t
             heap::lock_for_fork();
             leave_the_program();
             limit(libc::RLIMIT_CPU, cpu_time);
-            let code = catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED);
+            let code = escape::catch(|| catch_unwind(AssertUnwindSafe(work)).unwrap_or(PANICKED));
+            let code = code.unwrap_or(NO_MEMORY);
             libc::syscall(libc::SYS_exit_group, code);
         }
         let error = io::Error::last_os_error();

@@ -3,6 +3,9 @@
 //! In a frozen copy of the target (a snapshot's) another thread's lock on it may be held for
 //! ever. There memory comes from fresh mappings, and only what is large is given back.
 //!
+//! Where the kernel gives no memory, our code is left at once ([`escape`](crate::os::escape)): Rust's collections would end
+//! the process. Work that can go on without memory says so ([`may_fail`]).
+//!
 //! A signal handler of the program's may end the process while the thread it came to is inside the
 //! allocator: what is needed then comes from memory that is set aside.
 
@@ -12,7 +15,7 @@ use std::sync::atomic::{
     AtomicBool, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst, compiler_fence,
 };
 
-use crate::os::{dlmalloc_heap, own_memory, tls};
+use crate::os::{dlmalloc_heap, escape, own_memory, tls};
 
 /// The allocator of the library.
 #[derive(Debug)]
@@ -32,6 +35,8 @@ struct Memory {
     spare_taken: AtomicUsize,
     /// Bytes of blocks of the usual allocator's.
     in_use: AtomicUsize,
+    /// Memory that is given up when there is no other, so that a last note can be written; 0 if there is none.
+    reserve: AtomicUsize,
 }
 
 static MEMORY: Memory = Memory {
@@ -41,10 +46,14 @@ static MEMORY: Memory = Memory {
     spare: AtomicUsize::new(0),
     spare_taken: AtomicUsize::new(0),
     in_use: AtomicUsize::new(0),
+    reserve: AtomicUsize::new(0),
 };
 
 /// Bytes of that memory; pages that are never touched take none.
 const SPARE: usize = 16 << 20;
+
+/// Bytes of the reserve, of which no page is touched.
+const RESERVE: usize = 1 << 20;
 
 /// Bytes taken at once for small blocks.
 const CHUNK: usize = 1 << 20;
@@ -58,6 +67,45 @@ const PAGE: usize = 4096;
 /// Called once, before anything is allocated.
 pub(crate) unsafe fn prepare() {
     dlmalloc_heap::prepare();
+}
+
+/// Sets memory aside for a last note.
+pub(crate) fn keep_reserve() {
+    let at = dlmalloc_heap::map(RESERVE);
+    if !at.is_null() {
+        MEMORY.reserve.store(at as usize, Relaxed);
+    }
+}
+
+/// Gives that memory back to the kernel, which then has some for us.
+pub(crate) fn give_reserve_up() {
+    let at = MEMORY.reserve.swap(0, Relaxed);
+    if at != 0 {
+        dlmalloc_heap::unmap(at as *mut u8, RESERVE);
+    }
+}
+
+/// Runs `work`, which allocates by functions that can fail alone: it is not left if they do.
+#[inline]
+pub(crate) fn may_fail<T>(work: impl FnOnce() -> T) -> T {
+    let slots = tls::slots();
+    // SAFETY: the slots are this thread's.
+    unsafe {
+        let before = std::mem::replace(&mut (*slots).may_fail, true);
+        let result = work();
+        (*slots).may_fail = before;
+        result
+    }
+}
+
+/// A block for the caller. If there is none, the caller's work is left, unless it can go on without.
+#[inline]
+fn or_leave(block: *mut u8) -> *mut u8 {
+    // SAFETY: the slots are this thread's.
+    if block.is_null() && !unsafe { (*tls::slots()).may_fail } {
+        escape::leave();
+    }
+    block
 }
 
 /// From now on this process is a frozen copy, with one thread.
@@ -160,27 +208,33 @@ fn is_mapped(block: *mut u8, bytes: usize) -> bool {
     bytes >= LARGE && (block as usize).is_multiple_of(PAGE)
 }
 
-// SAFETY: blocks come from the usual allocator, or from fresh memory that is handed out once; frozen
+// SAFETY: blocks come from the usual allocator, or from memory that has no other block at the time; frozen
 // copies have one thread.
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if MEMORY.frozen.load(Relaxed) {
-            return carve(layout);
+            return or_leave(carve(layout));
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { dlmalloc_heap::alloc(layout) });
         let block = block.map(|block| counted(block, layout.size()));
-        block.unwrap_or_else(|| take_spare(layout))
+        or_leave(block.unwrap_or_else(|| take_spare(layout)))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         if MEMORY.frozen.load(Relaxed) {
-            return carve(layout);
+            let block = carve(layout);
+            if !block.is_null() && !is_mapped(block, layout.size()) {
+                // A last block that was given back has left its contents here.
+                // SAFETY: the block is this call's, and as large as that.
+                unsafe { block.write_bytes(0, layout.size()) };
+            }
+            return or_leave(block);
         }
         // SAFETY: the caller's layout.
         let block = unless_interrupted(|| unsafe { dlmalloc_heap::alloc_zeroed(layout) });
         let block = block.map(|block| counted(block, layout.size()));
-        block.unwrap_or_else(|| take_spare(layout))
+        or_leave(block.unwrap_or_else(|| take_spare(layout)))
     }
 
     unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
@@ -197,6 +251,9 @@ unsafe impl GlobalAlloc for Heap {
             own_memory::remove(block, layout.size());
             // SAFETY: a mapping of its own, as large as that.
             unsafe { libc::munmap(block.cast(), layout.size()) };
+        } else if block as usize + layout.size() == MEMORY.next.load(Relaxed) {
+            // The last block: what is made and dropped for each section or string takes its memory once.
+            MEMORY.next.store(block as usize, Relaxed);
         }
     }
 
@@ -208,7 +265,7 @@ unsafe impl GlobalAlloc for Heap {
                 if !moved.is_null() {
                     MEMORY.in_use.fetch_sub(layout.size(), Relaxed);
                 }
-                return counted(moved, size);
+                return or_leave(counted(moved, size));
             }
         }
         if is_mapped(block, layout.size()) && size >= LARGE {
@@ -217,7 +274,7 @@ unsafe impl GlobalAlloc for Heap {
                 libc::mremap(block.cast::<c_void>(), layout.size(), size, libc::MREMAP_MAYMOVE)
             };
             if at == libc::MAP_FAILED {
-                return std::ptr::null_mut();
+                return or_leave(std::ptr::null_mut());
             }
             own_memory::remove(block, layout.size());
             own_memory::add(at.cast(), size);

@@ -6,7 +6,8 @@
 //!
 //! A signal handler of the program's may end the process while this very thread holds a lock, or
 //! another one that is stuck in a system call. So a lock knows its holder, and a thread that ends the
-//! process waits for all locks together a second at most.
+//! process waits for all locks together a second at most. Where memory is exhausted, a thread leaves its locks held for
+//! ever: then all our work ends, and so does waiting for them.
 
 use std::cell::UnsafeCell;
 use std::marker::PhantomData;
@@ -17,7 +18,8 @@ use std::sync::atomic::{
 };
 
 use crate::os::clock::{monotonic, pause};
-use crate::os::tls;
+use crate::os::ffi_guard::is_stopped;
+use crate::os::{escape, tls};
 
 /// Tries before a waiter sleeps.
 const SPINS: u32 = 200;
@@ -127,6 +129,10 @@ impl<T> Lock<T> {
             }
             if until != u64::MAX && monotonic() >= until {
                 return false;
+            }
+            if is_stopped() {
+                // Its holder may have left it held, for want of memory.
+                escape::leave();
             }
             pause(PAUSE);
         }

@@ -6,6 +6,7 @@ pub(crate) mod cancellation;
 pub(crate) mod clock;
 mod dlmalloc_heap;
 pub(crate) mod errno;
+pub(crate) mod escape;
 pub(crate) mod far_jump;
 pub(crate) mod ffi_guard;
 pub(crate) mod forked;

@@ -3,12 +3,15 @@
 //! A process lives until its last thread ends, and libc counts ours. So when the program's main thread
 //! ends before others do (`Thread.exit`, `pthread_exit`), ours end first, and the main thread waits for
 //! that, a second at most. From there on the process ends when it would alone, on the thread on which
-//! it would. What our threads did is then left to the program's own, when they allocate.
+//! it would. What our threads did is then left to the program's own, when they allocate. A main thread that ends by
+//! the system call alone, unseen by us, is gone when one of ours next looks.
+//!
+//! For calls that the kernel allows a process with one thread alone, ours end, and begin again afterwards.
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::atomic::{
-    AtomicI32, AtomicU32,
+    AtomicI32, AtomicPtr, AtomicU32,
     Ordering::{Relaxed, SeqCst},
 };
 use std::time::Duration;
@@ -31,6 +34,10 @@ struct OwnThreads {
     beginning: AtomicU32,
     /// The process that they are in: a fork has none of them.
     process: AtomicI32,
+    /// What was started in this process; null where there is nothing.
+    started: [AtomicPtr<c_void>; 8],
+    /// Wakes those that sleep elsewhere than in [`sleep`].
+    wake: AtomicPtr<c_void>,
 }
 
 static OWN: OwnThreads = OwnThreads {
@@ -38,12 +45,16 @@ static OWN: OwnThreads = OwnThreads {
     ids: [const { AtomicI32::new(0) }; 8],
     beginning: AtomicU32::new(0),
     process: AtomicI32::new(0),
+    started: [const { AtomicPtr::new(ptr::null_mut()) }; 8],
+    wake: AtomicPtr::new(ptr::null_mut()),
 };
 
 /// How long the main thread waits for ours, in milliseconds.
 const PATIENCE: u32 = 1_000;
 /// How long a program waits for ours that would be ended for what they do: one of them may take a snapshot.
 pub(crate) const LONG_PATIENCE: u32 = 30_000;
+/// Stack of a thread that is started again: its work is done on the private stack.
+const STACK: usize = 128 * 1024;
 /// In nanoseconds.
 const MILLISECOND: u32 = 1_000_000;
 
@@ -79,10 +90,22 @@ pub(crate) fn start(stack: usize, run: Run) -> bool {
         for thread in &OWN.ids {
             thread.store(0, SeqCst);
         }
+        for run in &OWN.started {
+            run.store(ptr::null_mut(), SeqCst);
+        }
     }
-    if main_has_ended() {
+    if main_has_ended() || !begin_thread(stack, run) {
         return false;
     }
+    let (none, run) = (ptr::null_mut(), run as *mut c_void);
+    let note =
+        |place: &&AtomicPtr<c_void>| place.compare_exchange(none, run, SeqCst, Relaxed).is_ok();
+    let _ = OWN.started.iter().find(note);
+    true
+}
+
+/// Makes the thread.
+fn begin_thread(stack: usize, run: Run) -> bool {
     // SAFETY: every call gets valid arguments; the signal mask is put back.
     unsafe {
         let mut attributes: libc::pthread_attr_t = std::mem::zeroed();
@@ -138,7 +161,60 @@ extern "C" fn begin(run: *mut c_void) -> *mut c_void {
 /// Sleeps so many milliseconds, less if the main thread ends. False if it has ended.
 pub(crate) fn sleep(milliseconds: u64) -> bool {
     wait(&OWN.main_has_ended, 0, Duration::from_millis(milliseconds));
+    if !main_has_ended() && main_is_gone() {
+        OWN.main_has_ended.store(1, SeqCst);
+        wake(&OWN.main_has_ended);
+        wake_others();
+    }
     !main_has_ended()
+}
+
+/// True if the main thread is gone: it may have ended by the system call alone. A thread that has ended has no memory to
+/// be read, and asking for that takes no descriptor.
+fn main_is_gone() -> bool {
+    let (from, mut to) = (0_u8, 0_u8);
+    let local = libc::iovec { iov_base: (&raw mut to).cast(), iov_len: 1 };
+    let remote = libc::iovec { iov_base: (&raw const from).cast_mut().cast(), iov_len: 1 };
+    // SAFETY: reads a byte of this function's into another one.
+    let read =
+        unsafe { libc::process_vm_readv(pid(), &raw const local, 1, &raw const remote, 1, 0) };
+    read < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
+}
+
+/// Notes what wakes threads of ours that sleep elsewhere than in [`sleep`].
+pub(crate) fn prepare(wake: fn()) {
+    OWN.wake.store(wake as *mut c_void, SeqCst);
+}
+
+fn wake_others() {
+    let wake = OWN.wake.load(SeqCst);
+    if !wake.is_null() {
+        // SAFETY: `prepare` alone sets it, to a function of this type.
+        unsafe { std::mem::transmute::<*mut c_void, fn()>(wake)() };
+    }
+}
+
+/// Ends the threads of ours for a moment. False if this process has none.
+pub(crate) fn pause_ours() -> bool {
+    if OWN.process.load(SeqCst) != pid() || main_has_ended() {
+        return false;
+    }
+    end_ours(LONG_PATIENCE);
+    true
+}
+
+/// Starts those again that were ended for a moment.
+pub(crate) fn start_again() {
+    for thread in &OWN.ids {
+        thread.store(0, SeqCst);
+    }
+    OWN.main_has_ended.store(0, SeqCst);
+    for run in OWN.started.iter().map(|place| place.load(SeqCst)).filter(|run| !run.is_null()) {
+        // SAFETY: `start` alone notes them, functions of this type.
+        let run = unsafe { std::mem::transmute::<*mut c_void, Run>(run) };
+        // Allocations of libc's for the thread are not the program's.
+        memtrail_sampler::events::suspended(|| begin_thread(STACK, run));
+    }
 }
 
 /// Sleeps for a time, at most until a word of ours has not this value any more and somebody wakes who sleeps
@@ -165,26 +241,25 @@ pub(crate) fn part_with_descriptors() {
     unsafe { libc::syscall(libc::SYS_close_range, 0, u32::MAX, libc::CLOSE_RANGE_UNSHARE) };
 }
 
-/// A thread of the program ends: if it is the main one, ours do. `wake` wakes those that sleep elsewhere
-/// than in [`sleep`]. Whether it is the main one.
-pub(crate) fn one_of_theirs_ends(wake: impl FnOnce()) -> bool {
+/// A thread of the program ends: if it is the main one, ours do. True if it is.
+pub(crate) fn one_of_theirs_ends() -> bool {
     if gettid() != pid() || OWN.process.load(SeqCst) != pid() {
         return false;
     }
-    end_ours(PATIENCE, wake);
+    end_ours(PATIENCE);
     true
 }
 
-/// Has the threads of ours end, if this process has any, and waits for it, for so many milliseconds. `wake` as above. None
-/// begins any more.
-pub(crate) fn end_ours(patience: u32, wake: impl FnOnce()) {
+/// Has the threads of ours end, if this process has any, and waits for it, for so many milliseconds. None begins
+/// any more.
+pub(crate) fn end_ours(patience: u32) {
     if OWN.process.load(SeqCst) != pid() {
         return;
     }
     OWN.main_has_ended.store(1, SeqCst);
     keeping_errno(|| {
-        self::wake(&OWN.main_has_ended);
-        wake();
+        wake(&OWN.main_has_ended);
+        wake_others();
         let some_exist = || {
             let mut ids = OWN.ids.iter().map(|thread| thread.load(SeqCst));
             OWN.beginning.load(SeqCst) != 0 || ids.any(|id| id != 0 && exists(id))

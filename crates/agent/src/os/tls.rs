@@ -17,8 +17,12 @@ pub(crate) struct Slots {
     pub(crate) stack: *mut c_void,
     /// It is inside our allocator.
     pub(crate) allocates: bool,
+    /// It can go on where our allocator has no memory.
+    pub(crate) may_fail: bool,
     /// When the garbage collector began what it does on it, by kind; 0 where it does not.
     pub(crate) collecting: [u64; 2],
+    /// Where our code is left if memory is exhausted.
+    pub(crate) border: *mut c_void,
 }
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -28,13 +32,13 @@ core::arch::global_asm!(
     ".globl memtrail_thread_slots",
     ".hidden memtrail_thread_slots",
     ".type memtrail_thread_slots,%object",
-    ".size memtrail_thread_slots,48",
+    ".size memtrail_thread_slots,56",
     "memtrail_thread_slots:",
-    ".zero 48",
+    ".zero 56",
     ".text",
 );
 
-const _: () = assert!(size_of::<Slots>() == 48, "as large as the section above");
+const _: () = assert!(size_of::<Slots>() == 56, "as large as the section above");
 
 /// Address of this thread's slots; it distinguishes threads.
 #[inline]

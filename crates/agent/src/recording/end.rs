@@ -9,6 +9,10 @@ use crate::os::lock;
 use crate::recording::installed::own;
 use crate::recording::notes::note;
 
+/// What is noted where memory is exhausted.
+pub(crate) const NO_MEMORY: &str =
+    "memory was exhausted, and the agent got none: nothing is recorded from there";
+
 /// Brings everything sampled so far to the file.
 pub(crate) fn flush_now() {
     if let Some(recorder) = own() {
@@ -55,6 +59,14 @@ pub(crate) fn end_with_note(words: &str) {
             recorder.memory.measure_last();
             recorder.stop();
         });
+    }
+}
+
+/// There is no memory for our work any more: the process goes on without.
+pub(crate) fn for_want_of_memory() {
+    if let Some(recorder) = own().filter(|recorder| !recorder.files.stopped.load(Relaxed)) {
+        note(NO_MEMORY.to_owned());
+        recorder.stop();
     }
 }
 

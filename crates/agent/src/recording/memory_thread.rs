@@ -39,17 +39,27 @@ extern "C" fn run() {
     guarded((), || {
         own_thread::part_with_descriptors();
         if let Some(recorder) = own() {
-            keeping_errno(|| measure(recorder));
+            recorder.memory.set_running(true);
+            let kept = recorder.memory.logs.try_lock_for().and_then(|mut logs| logs.take());
+            let mut logs = kept.unwrap_or_else(|| {
+                [
+                    FigureLog::new(FileKind::Memory, memory::HEADING),
+                    FigureLog::new(FileKind::Collections, collections::HEADING),
+                ]
+            });
+            keeping_errno(|| measure(recorder, &mut logs));
+            // The thread may begin again.
+            if let Some(mut kept) = recorder.memory.logs.try_lock_for() {
+                *kept = Some(logs);
+            }
             recorder.memory.set_running(false);
         }
     });
 }
 
 /// Until the recording or the main thread has ended.
-fn measure(recorder: &Recorder) {
+fn measure(recorder: &Recorder, [memory, collections]: &mut [FigureLog; 2]) {
     let (log, files) = (&recorder.memory, &recorder.files);
-    let mut memory = FigureLog::new(FileKind::Memory, memory::HEADING);
-    let mut collections = FigureLog::new(FileKind::Collections, collections::HEADING);
     let mut pause = pace::FIRST;
     loop {
         let request = log.sleep(pause);

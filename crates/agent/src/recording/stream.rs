@@ -5,6 +5,7 @@ use memtrail_trace::{BlockId, Code, DomainId, Timestamp, malloc, omitted};
 
 use crate::context::halvings::Halvings;
 use crate::os::errno::keeping_errno;
+use crate::os::heap::may_fail;
 use crate::os::own_thread;
 use crate::recording::files::RecordingFiles;
 use crate::recording::threads::{Identity, ThreadId};
@@ -108,7 +109,7 @@ impl Stream {
         let mut short = std::mem::take(&mut self.short);
         if !self.writer.fits(stack, shared) {
             short.clear();
-            if short.try_reserve(stack.len()).is_ok() {
+            if may_fail(|| short.try_reserve(stack.len())).is_ok() {
                 short.extend_from_slice(stack);
                 omitted::shorten(&mut short);
                 stack = &short;

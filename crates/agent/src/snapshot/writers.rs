@@ -194,6 +194,9 @@ fn note((writer, end): (Writer, End)) {
         (End::Code(code), 0) => {
             SnapshotOutcome::Failed { reason: format!("its writer gave up with code {code}") }
         }
+        (End::Code(_), libc::EOVERFLOW) => SnapshotOutcome::Failed {
+            reason: "the heap has more blocks than a snapshot can number (4,293,918,720)".into(),
+        },
         (End::Code(_), errno) => {
             let error = std::io::Error::from_raw_os_error(errno);
             let reason = if page.out_of_reach.load(Acquire) {

@@ -77,9 +77,9 @@ impl Figures {
         let sign = if change < 0.0 { "less" } else { "more" };
         let reason = format!(
             "{} {name}, {} {sign} than {} before; the limit is {} ({})",
-            bytes_with_error(after.value, after.stderr),
+            after.size(),
             percent(change.abs()),
-            bytes_with_error(before.value, before.stderr),
+            before.size(),
             bytes(limit),
             sure(confidence)
         );

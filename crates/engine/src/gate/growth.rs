@@ -13,15 +13,15 @@
 
 use memtrail_profile::Profile;
 use memtrail_profile::blocks::Row;
-use memtrail_profile::estimate::Estimate;
+use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_profile::time::Elapsed;
 use memtrail_text::rounded::{bytes, bytes_with_error, percent, seconds};
 use memtrail_trace::Source;
 
-use super::chance::normal_of_student;
 use super::limit::{Gate, GrowthLimit};
 use super::response::{GateResult, Measure, Verdict, sure};
 use super::test::{Test, deviations};
+use memtrail_stats::normal_of_student;
 
 /// Stretches of time whose lowest moments are looked at.
 const WINDOWS: usize = 12;
@@ -249,8 +249,11 @@ fn since_half_time(
 ) -> Option<GateResult> {
     let (end, reachable) = (last.0, last.1 as f64);
     let half = Elapsed(profile.end.0 / 2);
-    let samples = profile.blocks.rows().filter(|row| profile.blocks.live_at(*row, half));
-    let before = profile.estimator.bytes_of(samples.map(|row| profile.blocks.samples(row)).sum());
+    let mut alive = Sum::default();
+    for row in profile.blocks.rows().filter(|row| profile.blocks.live_at(*row, half)) {
+        profile.estimator.add_row(&mut alive, &profile.blocks, row);
+    }
+    let before = profile.estimator.bytes(&alive);
     let time = end - half.seconds();
     if time <= 0.0 {
         return None;
@@ -275,7 +278,7 @@ fn since_half_time(
              is {} ({})",
             bytes(reachable),
             seconds(end),
-            bytes_with_error(before.value, before.stderr),
+            before.size(),
             grew(growth),
             written(most, limit),
             sure(confidence)

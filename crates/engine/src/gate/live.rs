@@ -1,11 +1,11 @@
 //! The most that may be alive at a time: of everything, or of what some site allocated.
 
 use memtrail_profile::calls::{Column, sort, table};
-use memtrail_profile::estimate::Estimate;
+use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_profile::sites::By;
 use memtrail_text::Size;
 use memtrail_text::exact::size_in_words;
-use memtrail_text::rounded::{bytes, bytes_with_error, percent, ratio, seconds};
+use memtrail_text::rounded::{bytes, percent, ratio, seconds};
 
 use super::evidence::Evidence;
 use super::limit::Gate;
@@ -38,11 +38,13 @@ pub(super) fn peak(recording: &Recording, filter: &[String]) -> Result<Peak, Api
     let profile = recording.profile();
     let selection = recording.choose(filter)?;
     let peak = selection.peak(profile);
-    let size = if filter.is_empty() {
-        profile.estimator.bytes(&recording.choose(&at_peak(filter))?.selected.sum)
-    } else {
-        profile.estimator.bytes_of(peak.samples)
-    };
+    let mut alive = Sum::default();
+    for kept in selection.filter.rows(profile) {
+        if kept.born <= peak.time && kept.died.is_none_or(|died| died > peak.time) {
+            profile.estimator.add_row(&mut alive, &profile.blocks, kept.row);
+        }
+    }
+    let size = profile.estimator.bytes(&alive);
     Ok(Peak {
         size,
         seconds: peak.time.seconds(),
@@ -84,7 +86,7 @@ pub(super) fn judge(
             gate: gate.text.clone(),
             verdict: Verdict::Failed,
             confidence: Some(1.0),
-            measured: Some(Estimate { value: size, stderr: 0.0 }),
+            measured: Some(Estimate::exact(size)),
             limit: Some(limit),
             measure: Measure::Bytes,
             reason: format!(
@@ -118,7 +120,7 @@ pub(super) fn judge(
     let (verdict, confidence) = test.verdict();
     let reason = format!(
         "{} were alive at {}; the limit is {} ({})",
-        bytes_with_error(size.value, size.stderr),
+        size.size(),
         seconds(at),
         size_in_words(most),
         sure(confidence)
@@ -149,9 +151,8 @@ pub(super) fn rows(recording: &Recording, filter: &[String]) -> Result<Vec<Strin
     lines.truncate(ROWS);
     let line = |line: &memtrail_profile::calls::Line| {
         let name = row(&recording.entities, line.label);
-        let size = profile.estimator.bytes_of(line.own.samples);
+        let size = profile.estimator.bytes_of_cell(&line.own).size();
         let share = percent(ratio(line.own.samples as f64, all));
-        let size = bytes_with_error(size.value, size.stderr);
         let place = match (&name.file, name.line) {
             (Some(file), Some(line)) if !name.label.contains(file.as_str()) => {
                 format!(" ({file}:{line})")

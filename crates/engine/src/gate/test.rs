@@ -1,6 +1,8 @@
 //! One estimate against one limit.
 
-use super::chance::{ALPHA, tail};
+use memtrail_stats::tail;
+
+use super::chance::ALPHA;
 use super::response::Verdict;
 
 /// How far an estimate is from its limit.

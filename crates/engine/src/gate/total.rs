@@ -2,7 +2,6 @@
 
 use memtrail_text::Size;
 use memtrail_text::exact::size_in_words;
-use memtrail_text::rounded::bytes_with_error;
 
 use super::limit::Gate;
 use super::live::{error_at, rows};
@@ -29,7 +28,7 @@ pub(super) fn judge(
     let (verdict, confidence) = test.verdict();
     let reason = format!(
         "{} were allocated; the limit is {} ({})",
-        bytes_with_error(all.value, all.stderr),
+        all.size(),
         size_in_words(most),
         sure(confidence)
     );

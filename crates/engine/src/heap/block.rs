@@ -1,7 +1,7 @@
 //! The answer to [`HeapBlock`].
 
 use memtrail_heap::graph::Node;
-use memtrail_heap::query::{self, AllocatedBy, ShapeId};
+use memtrail_heap::query::{self, AllocatedBy, Heap, RetainedGroup as Group, ShapeId};
 use memtrail_heap::{BlockIndex, Bytes};
 use serde::Serialize;
 
@@ -107,6 +107,17 @@ pub struct ReferrerRow {
     pub weak: bool,
 }
 
+/// What a block retains, in the heap and outside: also data of ephemerons that are charged to other blocks.
+fn exact(heap: &Heap<'_>, block: BlockIndex, charged: Bytes) -> Result<(Bytes, Bytes), ApiError> {
+    let graph = &heap.graph;
+    if graph.is_exact() || !graph.is_reachable(block) {
+        return Ok((charged, graph.external(block)));
+    }
+    let group = Group { blocks: vec![block], ..Group::default() };
+    let found = query::retained(heap, &group).map_err(damaged)?;
+    Ok((found.retained, found.retained_external))
+}
+
 /// What the snapshot has of a block.
 pub(super) fn block(
     loaded: &LoadedSnapshot,
@@ -142,6 +153,7 @@ pub(super) fn block(
     let (count, dominates) = tree::dominated(loaded, &place, MAX_REFERENCES);
     let shapes = (0..place.shapes.len() as u32).map(|shape| place.shapes.get(ShapeId(shape)));
     let text = loaded.text(index)?;
+    let (of_block, of_block_external) = exact(heap, index, retained(index))?;
     Ok(BlockResponse {
         block: index,
         node: node::text(loaded, Node::Block(index)),
@@ -149,8 +161,8 @@ pub(super) fn block(
         address: format!("0x{:x}", facts.address.0),
         size: facts.size.bytes(),
         external: facts.external,
-        retained: retained(index),
-        retained_external: heap.graph.external(index),
+        retained: of_block,
+        retained_external: of_block_external,
         blocks: shapes.map(|shape| shape.blocks).sum(),
         space: facts.space.name(),
         reachable: heap.graph.is_reachable(index),

@@ -104,7 +104,7 @@ impl Tally {
     pub(crate) fn finish(mut self, profile: &Profile) -> AliveEstimate {
         self.moments.sort_unstable();
         AliveEstimate {
-            bytes: profile.estimator.bytes_of_few(&self.sum),
+            bytes: profile.estimator.bytes(&self.sum),
             blocks: profile.estimator.blocks(&self.sum),
             sampled: self.sum.recorded,
             allocated: quantiles(&self.moments),

@@ -197,7 +197,7 @@ pub(crate) fn samples(
     let wanted = &order[query.offset.min(order.len())..];
     let affordable = bounds.affordable(wanted, |group| 600 + key(*group).len() * 2);
     let rows = affordable.iter().map(|group| {
-        let (sum, alive) = (&sums[*group], estimator.bytes_of_few(&groups.alive[*group]));
+        let (sum, alive) = (&sums[*group], estimator.bytes(&groups.alive[*group]));
         let name = groups.labels[*group].map(|label| row(entities, label));
         let kinds = kinds[*group].iter().map(|kind| shown(catalogue.name(*kind)));
         let figures = SiteRow {
@@ -236,7 +236,7 @@ pub(crate) fn samples(
         unreachable: groups.unreachable,
         unknown: groups.unknown,
         coverage: coverage(loaded, recording),
-        alive: estimator.bytes_of_few(&alive),
+        alive: estimator.bytes(&alive),
         rows: rows.collect(),
         count: order.len(),
     }

@@ -10,7 +10,7 @@ use crate::describe::State;
 
 impl LiveFigures {
     const ZERO: Self = {
-        let none = Estimate { value: 0.0, stderr: 0.0 };
+        let none = Estimate::exact(0.0);
         Self {
             live: none,
             change: none,
@@ -27,19 +27,13 @@ impl LiveFigures {
         let ages = [*self, *other].map(|of| of.age.map_or(0.0, |age| age * of.live.value));
         let live = self.live.value + other.live.value;
         self.age = (live > 0.0).then(|| (ages[0] + ages[1]) / live);
-        add(&mut self.live, other.live);
-        add(&mut self.change, other.change);
-        add(&mut self.allocated, other.allocated);
-        add(&mut self.freed, other.freed);
-        add(&mut self.blocks, other.blocks);
+        self.live += other.live;
+        self.change += other.change;
+        self.allocated += other.allocated;
+        self.freed += other.freed;
+        self.blocks += other.blocks;
         self.sampled += other.sampled;
     }
-}
-
-/// Processes are sampled apart from each other, so that their variances add up.
-fn add(sum: &mut Estimate, other: Estimate) {
-    sum.value += other.value;
-    sum.stderr = sum.stderr.hypot(other.stderr);
 }
 
 impl LiveSites {
@@ -72,8 +66,8 @@ impl LiveSites {
                 sum.state = State::Growing;
             }
             sum.all.add(&part.all);
-            add(&mut sum.promoted, part.promoted);
-            add(&mut sum.total, part.total);
+            sum.promoted += part.promoted;
+            sum.total += part.total;
             sum.caveats = with(sum.caveats, &part.caveats);
             // Rows that a part left out may be the same places as those of another.
             sum.count += part.count - part.rows.len();

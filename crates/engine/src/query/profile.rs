@@ -255,6 +255,8 @@ parameters! {
         format: String,
         /// Only paths that have this.
         focus: Vec<String>,
+        /// Of a time window, `FROM..TO`: what was allocated in it, and what was live at its end. pprof and json only.
+        window: Option<String>,
     }
 
     /// Lines of a source file, with what each allocates.
@@ -332,7 +334,7 @@ defaults! {
     Conditions { texts: vec![], }
     Process { rec: 0, }
     SourceText { rec: 0, filter: vec![], file: String::new(), line: 1, }
-    Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], }
+    Export { rec: 0, filter: vec![], format: String::new(), focus: vec![], window: None, }
     Side { rec: 0, filter: vec![], }
 }
 

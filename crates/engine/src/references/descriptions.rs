@@ -1,6 +1,6 @@
 //! What was found of references, in descriptions.
 
-use memtrail_text::rounded::{bytes_with_error, count, grouped, seconds};
+use memtrail_text::rounded::{count, grouped, seconds};
 
 use crate::leaks::{BlocksEstimate, Place};
 use crate::names::shown;
@@ -76,7 +76,7 @@ pub(crate) fn not_known(reason: &str) -> String {
 pub(crate) fn estimate(blocks: &BlocksEstimate) -> String {
     format!(
         "{} in {} {} ({} sampled)",
-        bytes_with_error(blocks.bytes.value, blocks.bytes.stderr),
+        blocks.bytes.size(),
         count(blocks.blocks.value),
         if count(blocks.blocks.value) == "1" { "block" } else { "blocks" },
         grouped(blocks.sampled),

@@ -10,11 +10,7 @@ use crate::recording::Recording;
 impl BlocksEstimate {
     pub(super) fn of(recording: &Recording, sum: &Sum) -> Self {
         let estimator = &recording.profile().estimator;
-        Self {
-            bytes: estimator.bytes_of_few(sum),
-            blocks: estimator.blocks(sum),
-            sampled: sum.recorded,
-        }
+        Self { bytes: estimator.bytes(sum), blocks: estimator.blocks(sum), sampled: sum.recorded }
     }
 }
 

@@ -40,7 +40,7 @@ impl Slow {
     }
 
     fn bytes(&self, samples: u64) -> f64 {
-        self.profile.estimator.bytes_of(samples).value
+        self.profile.estimator.bytes_of(samples)
     }
 }
 

@@ -1,5 +1,5 @@
-//! pprof's format, gzipped: blocks and bytes allocated, blocks and bytes never collected, by whole
-//! call stacks with lines; calls that were inlined share a location, as the format wants it. If the recording is
+//! pprof's format, gzipped: blocks and bytes allocated, blocks and bytes never collected (of a time window:
+//! live at its end), by whole call stacks with lines; calls that were inlined share a location, as the format wants it. If the recording is
 //! of several processes, samples have their process as labels, `pid` and `process`.
 
 mod messages;
@@ -67,6 +67,8 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         of_function: FxHashMap::default(),
         processes: processes(profile),
     };
+    let (from, to) =
+        selection.window.map_or((0, profile.end.0), |window| (window.from.0, window.to.0));
     // A module that stands for its functions is in no frame of the trace.
     let as_they_are = selection.is_whole && !selection.naming.collapses();
     let sample = if as_they_are { writing.samples() } else { writing.of_tree() };
@@ -77,8 +79,8 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         location: writing.locations,
         function: writing.functions,
         default_sample_type: writing.strings.index("alloc_space"),
-        time_nanos: nanos(profile.info.start.0),
-        duration_nanos: nanos(profile.end.0),
+        time_nanos: nanos(profile.info.start.0.saturating_add(from)),
+        duration_nanos: nanos(to.saturating_sub(from)),
         period_type: Some(period_type),
         period: profile.estimator.bytes_per_sample().round() as i64,
         comment,

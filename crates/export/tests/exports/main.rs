@@ -4,4 +4,5 @@ mod invariants;
 mod processes;
 mod recorded;
 mod snapshots;
+mod windows;
 mod written;

@@ -1,6 +1,7 @@
 //! The analysis of a snapshot, step by step.
 
 use std::io;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::analysis::Graph;
@@ -67,7 +68,13 @@ fn build(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph
     let parts = Parts { snapshot, numbers: &numbers, statics };
     let (core, conditional) = build_core(place, &parts, &heads_of, &edges)?;
     let outside = external::weights(&apart.customs, &numbers, &heads_of);
-    let owners = owners::owners(place, &parts, &core, &static_edges, &globals)?;
+    let owners = owners::owners(
+        place,
+        &parts,
+        &core,
+        owners::Edges { shared: &edges, statics: &static_edges, conditional: &conditional },
+        &globals,
+    )?;
     drop(static_edges);
     let CoreDominators { tree, before, parents } =
         dominate_core(place, &core, heads_of, packed, &numbers, threads)?;
@@ -100,6 +107,7 @@ fn build(place: &Place, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph
         conditional,
         core,
         owners,
+        nodes_of_conditions: OnceLock::new(),
         modules: globals.into_modules(),
         #[cfg(feature = "mmap")]
         index: None,

@@ -3,6 +3,9 @@
 //! Not the sum of what they retain one by one: what several of them retain jointly is
 //! freed as well.
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
 use super::analysis::Graph;
 use super::bits::Bits;
 use super::column::Place;
@@ -52,6 +55,9 @@ impl RemovalSet {
         self.blocks.contains(block)
     }
 }
+
+/// Nodes of the core, by block.
+pub(super) type Nodes = HashMap<u32, u32, FxBuildHasher>;
 
 /// How much would be freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -215,21 +221,24 @@ impl Graph {
         let mut waiting = Waiting::default();
         let mut targets: Vec<u32> = Vec::new();
         if !self.conditional.is_empty() {
+            let conditions =
+                self.nodes_of_conditions.get_or_init(|| self.find_nodes_of_conditions(snapshot));
             for ephemeron in &snapshot.ephemerons {
                 let Some(data) = ephemeron.data else { continue };
                 if !self.is_reachable(data) || self.is_static(data.0) {
                     continue;
                 }
                 let blocks = std::iter::once(ephemeron.block).chain(ephemeron.keys.iter().copied());
-                let nodes: Option<Vec<u32>> =
-                    blocks.map(|block| self.node_left(block.0, removed, rest)).collect();
+                let nodes: Option<Vec<u32>> = blocks
+                    .map(|block| self.node_left(block.0, removed, rest, conditions))
+                    .collect();
                 if let (Some(nodes), Some(data)) = (nodes, self.core_node(data.0)) {
                     waiting.add(nodes.into_iter(), targets.len() as u32, &reached);
                     targets.push(data);
                 }
             }
             for finaliser in finalisers(snapshot, |block| !self.is_static(block)) {
-                if let Some(value) = self.node_left(finaliser.value, removed, rest)
+                if let Some(value) = self.node_left(finaliser.value, removed, rest, conditions)
                     && let Some(function) = self.core_node(finaliser.function)
                 {
                     waiting.add(std::iter::once(value), targets.len() as u32, &reached);
@@ -270,6 +279,27 @@ impl Graph {
         left
     }
 
+    /// The core's nodes of ephemerons, their keys, and values with finalisers. All ways up are climbed at once: keys may be
+    /// deep in a list, and each way as long as that.
+    fn find_nodes_of_conditions(&self, snapshot: &Snapshot<'_>) -> Nodes {
+        let ephemerons = snapshot.ephemerons.iter().filter(|ephemeron| ephemeron.data.is_some());
+        let blocks = ephemerons.flat_map(|ephemeron| {
+            std::iter::once(ephemeron.block.0).chain(ephemeron.keys.iter().map(|key| key.0))
+        });
+        let values = finalisers(snapshot, |block| !self.is_static(block));
+        let blocks = blocks.chain(values.iter().map(|finaliser| finaliser.value));
+        let tops = self.tops(|_| false, 1);
+        let node = |block: u32| {
+            let tree_root = match *tops.get(block as usize)? {
+                SHARED => block,
+                NO_BLOCK => return None,
+                top => top,
+            };
+            self.tree_roots.contains(tree_root).then(|| (block, self.node_of_tree_root(tree_root)))
+        };
+        blocks.filter_map(node).collect()
+    }
+
     /// A node's edges without those of ephemerons.
     fn certain(&self, node: u32) -> &[u32] {
         let all = self.core.of(node);
@@ -282,11 +312,20 @@ impl Graph {
     }
 
     /// The core's node that keeps a block, unless what is gone lies between.
-    fn node_left(&self, block: u32, removed: &RemovalSet, rest: Option<&Rest>) -> Option<u32> {
+    fn node_left(
+        &self,
+        block: u32,
+        removed: &RemovalSet,
+        rest: Option<&Rest>,
+        conditions: &Nodes,
+    ) -> Option<u32> {
         if !self.is_reachable(BlockIndex(block)) || removed.contains(block) {
             return None;
         }
-        let Some(rest) = rest else { return self.core_node(block) };
+        let Some(rest) = rest else {
+            let known = conditions.get(&block).copied();
+            return known.or_else(|| self.core_node(block));
+        };
         let top = match rest.tops[block as usize] {
             SHARED => block,
             top => top,

@@ -19,6 +19,7 @@ use std::fs::File;
 use std::io::{self, Write};
 #[cfg(feature = "mmap")]
 use std::path::Path;
+use std::sync::OnceLock;
 
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
@@ -38,7 +39,7 @@ use crate::read::Snapshot;
 
 const MAGIC: [u8; 6] = *b"MTHIDX";
 /// Raised whenever the columns or what they mean changes: an index of another version is not read.
-const VERSION: u16 = 8;
+const VERSION: u16 = 9;
 
 fn frame(snapshot: &Snapshot<'_>) -> Frame<1> {
     Frame { magic: MAGIC, version: VERSION, keys: [snapshot.checksum()] }
@@ -153,6 +154,7 @@ impl Graph {
                 .map(Conditional::from_numbers)
                 .collect(),
             owners: columns.column(u32::from_le_bytes)?,
+            nodes_of_conditions: OnceLock::new(),
             modules: columns
                 .take(u32::from_le_bytes)?
                 .as_chunks()

@@ -11,7 +11,8 @@
 //!
 //! Each class is completed before the next one: a search from all its roots at once, breadth first, takes
 //! all that no earlier class reaches. So within a class, a block belongs to the root that is
-//! nearest, as [`Graph::toward_root`] counts: over the fewest shared blocks. Of several that are equally
+//! nearest: over the fewest shared blocks, those that roots or several blocks refer to. Blocks that nothing reaches count as
+//! none: so garbage decides about no owner. Of several that are equally
 //! near, it is the one whose name comes first ([`label_order`]): so it is the same one in all snapshots of a program,
 //! in whatever order their roots were found. A root that retains a block alone always owns it.
 //!
@@ -25,13 +26,14 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::analysis::Graph;
+use super::bits::Bits;
 use super::column::{Column, Place};
-use super::core::Parts;
-use super::cross_edges::CrossEdges;
+use super::core::{Conditional, Parts};
+use super::cross_edges::{CrossEdges, Exit};
 use super::csr::Csr;
 use super::globals::Globals;
 use super::label_order;
-use super::nodes::{NO_BLOCK, RootNodeId, SHARED};
+use super::nodes::{NO_BLOCK, RootNodeId, SHARED, SUPER_ROOT};
 use super::reach::ReachableSize;
 use crate::label::{LabelRole, Labels, RootKind, Strength};
 use crate::units::{BlockIndex, Bytes, LabelId, Words};
@@ -76,25 +78,26 @@ pub(super) fn owners(
     place: &Place,
     parts: &Parts<'_, '_>,
     core: &Csr,
-    static_edges: &CrossEdges,
+    edges: Edges<'_>,
     globals: &Globals,
 ) -> io::Result<Column<u32>> {
     let numbers = parts.numbers;
     let root_nodes = numbers.root_nodes.len() as u32;
-    let to_statics = to_statics(place, parts, static_edges)?;
+    let to_statics = to_statics(place, parts, edges.statics)?;
+    let alone = referred_to_once(place, parts, core, &edges)?;
     let mut owners = place.column(numbers.tree_roots.len(), || NO_BLOCK)?;
     // Each node is in it once.
     let mut queue: Column<u32> = place.zeros(numbers.tree_roots.len())?;
     let (mut next, mut end) = (0, 0);
-    let mut take = |node: u32, owner: u32, queue: &mut [u32], end: &mut usize| {
+    let mut take = |node: u32, owner: u32| {
         let known = &mut owners[(node - root_nodes) as usize];
-        if *known == NO_BLOCK {
+        let is_new = *known == NO_BLOCK;
+        if is_new {
             *known = owner;
-            queue[*end] = node;
-            *end += 1;
         }
-        *known
+        (is_new, *known)
     };
+    let mut tree = Vec::new();
     let mut seeds = seeds(parts, core, globals);
     let permanent = numbers.root_nodes.kind(RootKind::Static).0;
     let statics = parts.statics.iter().map(|block| numbers.of_tree_root(block));
@@ -103,18 +106,80 @@ pub(super) fn owners(
     for of_class in seeds.chunk_by(|a, b| a.class == b.class) {
         // They are in the order of owners' names, and so is all that is met at one distance.
         for seed in of_class {
-            take(seed.node, seed.owner, &mut queue, &mut end);
+            if take(seed.node, seed.owner).0 {
+                queue[end] = seed.node;
+                end += 1;
+            }
         }
         while next < end {
             let from = queue[next];
             next += 1;
-            let owner = take(from, NO_BLOCK, &mut queue, &mut end);
-            for to in core.of(from).iter().chain(to_statics.of(from)) {
-                take(*to, owner, &mut queue, &mut end);
+            let (_, owner) = take(from, NO_BLOCK);
+            // Nodes that only this one leads to are as near.
+            tree.push(from);
+            while let Some(from) = tree.pop() {
+                for to in core.of(from).iter().chain(to_statics.of(from)) {
+                    if !take(*to, owner).0 {
+                        continue;
+                    }
+                    if alone.contains(*to) {
+                        tree.push(*to);
+                    } else {
+                        queue[end] = *to;
+                        end += 1;
+                    }
+                }
             }
         }
     }
     Ok(owners)
+}
+
+/// The edges between nodes of the core.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Edges<'e> {
+    pub(super) shared: &'e CrossEdges,
+    pub(super) statics: &'e CrossEdges,
+    pub(super) conditional: &'e [Conditional],
+}
+
+/// The core's nodes to which a single block refers, of those that roots reach, and no root and no ephemeron.
+fn referred_to_once(
+    place: &Place,
+    parts: &Parts<'_, '_>,
+    core: &Csr,
+    edges: &Edges<'_>,
+) -> io::Result<Bits> {
+    let Parts { snapshot, numbers, statics } = *parts;
+    let root_nodes = numbers.root_nodes.len() as u32;
+    let mut reached = Bits::new(core.nodes());
+    reached.insert(SUPER_ROOT.0);
+    let mut todo = vec![SUPER_ROOT.0];
+    while let Some(from) = todo.pop() {
+        todo.extend(core.of(from).iter().copied().filter(|to| reached.insert(*to)));
+    }
+    let mut only = place.column(numbers.tree_roots.len(), || NO_BLOCK)?;
+    edges.shared.each_of_all(|Exit { from, node, to }| {
+        if reached.contains(node) {
+            let known = &mut only[(to - root_nodes) as usize];
+            *known = if *known == NO_BLOCK || *known == from { from } else { SHARED };
+        }
+    });
+    let roots = snapshot.roots.iter();
+    let roots =
+        roots.filter(|root| matches!(root.strength, Strength::Strong | Strength::Finaliser));
+    let held = roots.map(|root| root.block.0).chain(statics.iter());
+    let data = edges.conditional.iter().map(|edge| edge.to);
+    for node in held.map(|block| numbers.of_tree_root(block)).chain(data) {
+        only[(node - root_nodes) as usize] = SHARED;
+    }
+    let mut alone = Bits::new(core.nodes());
+    for (node, from) in (root_nodes..).zip(only.iter()) {
+        if *from < SHARED {
+            alone.insert(node);
+        }
+    }
+    Ok(alone)
 }
 
 /// What the roots hold, in the order of classes and of owners' names.

@@ -2,7 +2,7 @@
 
 use super::error::{Cause, Error};
 use super::sections::Section;
-use crate::format::{SHAPE_FIELDS, SHORT_CODES, WITH_UNKNOWN};
+use crate::format::{CONSECUTIVE, FIXED_WIDTH, SHAPE_FIELDS, SHORT_CODES, WITH_UNKNOWN};
 use crate::space::Space;
 use crate::tag;
 use crate::units::{Address, BlockIndex, Bytes, Words};
@@ -170,6 +170,69 @@ impl Columns {
             self.targets(targets, blocks, cut)?;
         }
         self.gaps(gaps, count)
+    }
+
+    /// Decodes a section of edges of the only block.
+    pub(super) fn decode_edges(
+        &mut self,
+        section: &Section<'_>,
+        blocks: u32,
+        cut: bool,
+        detail: Detail,
+    ) -> Result<(), Error> {
+        #[cfg(feature = "analysis")]
+        if detail == Detail::Sizes {
+            return Ok(());
+        }
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let decoded = section.content(&mut buffer).and_then(|content| {
+            self.more_edges(content, blocks, cut, detail)
+                .ok_or(Cause::Table("edges").at(section.offset))
+        });
+        self.buffer = buffer;
+        decoded
+    }
+
+    fn more_edges(&mut self, content: &[u8], blocks: u32, cut: bool, detail: Detail) -> Option<()> {
+        let ([end], [code], [_]) = (&mut self.ends[..], &self.shape_of[..], &self.apart[..]) else {
+            return None;
+        };
+        let shape = self.shapes.get_mut(usize::from(*code)).filter(|shape| shape.mask == 0)?;
+        let mut cursor = Cursor::new(content);
+        let count = cursor.count()?;
+        *end = end.checked_add(u32::try_from(count).ok()?)?;
+        shape.edges = *end;
+        let form = cursor.byte()?;
+        if form & CONSECUTIVE == 0 {
+            let mut expected = 0u64;
+            for _ in 0..count {
+                let field = expected.checked_add(cursor.number()?)?;
+                expected = field.checked_add(1)?;
+                if detail == Detail::Fields {
+                    self.fields.push(field);
+                }
+            }
+        } else {
+            let first = cursor.number()?;
+            let end = first.checked_add(count as u64)?;
+            if detail == Detail::Fields {
+                self.fields.extend(first..end);
+            }
+        }
+        self.targets.reserve(count);
+        for _ in 0..count {
+            let target = if form & FIXED_WIDTH == 0 {
+                i64::from(self.first.0).checked_add(unzigzag(cursor.number()?))?
+            } else {
+                i64::from(u32::from_le_bytes(*cursor.take(size_of::<u32>())?.first_chunk()?))
+            };
+            match u32::try_from(target) {
+                Ok(target) if target < blocks => self.targets.push(target),
+                Ok(_) if cut => self.targets.push(self.first.0),
+                _ => return None,
+            }
+        }
+        (cursor.left() == 0).then_some(())
     }
 
     fn clear(&mut self) {

@@ -1,6 +1,6 @@
 //! What is known of single blocks: integers that types can be known from, and names of objects.
 
-use crate::format::{CONSTRUCTOR, WITH_COLUMNS};
+use crate::format::{CONSTRUCTOR, WITH_COLUMNS, WITH_PIECES};
 use crate::units::BlockIndex;
 use memtrail_leb128::{Cursor, unzigzag};
 
@@ -45,6 +45,31 @@ impl Marks {
         let there = self.blocks.partition_point(|block| *block < count);
         self.blocks.truncate(there);
         self.numbers.truncate(there);
+    }
+
+    /// Leaves out numbers from `names` on.
+    fn keep_below(&mut self, names: usize) {
+        if self.numbers.iter().any(|number| *number as usize >= names) {
+            let all = self.from(BlockIndex(0)).filter(|(_, number)| (*number as usize) < names);
+            *self = Self::new(all.collect());
+        }
+    }
+
+    /// Adds blocks that are behind all that are known.
+    fn append(&mut self, mut piece: Self) -> Option<()> {
+        if let (Some(last), Some(first)) = (self.blocks.last(), piece.blocks.first())
+            && last >= first
+        {
+            return None;
+        }
+        self.blocks.append(&mut piece.blocks);
+        self.numbers.append(&mut piece.numbers);
+        Some(())
+    }
+
+    /// Reads a section of blocks, whose names come later.
+    pub(super) fn read_piece(&mut self, cursor: &mut Cursor<'_>) -> Option<()> {
+        self.append(Self::read(cursor, usize::MAX, true)?)
     }
 
     /// From blocks in any order; of one that comes twice, the first number.
@@ -108,7 +133,8 @@ impl Immediates {
         self.names.get(place).map(|(_, name)| name.as_slice())
     }
 
-    pub(super) fn read(cursor: &mut Cursor<'_>, version: u16) -> Option<Self> {
+    /// `blocks` are those of the sections before.
+    pub(super) fn read(cursor: &mut Cursor<'_>, version: u16, mut blocks: Marks) -> Option<Self> {
         let count = cursor.count()?;
         let values =
             (0..count).map(|_| cursor.number().map(unzigzag)).collect::<Option<Vec<i64>>>()?;
@@ -120,7 +146,10 @@ impl Immediates {
         }
         names.sort();
         names.dedup_by_key(|(number, _)| *number);
-        let blocks = Marks::read(cursor, values.len(), version >= WITH_COLUMNS)?;
+        if version < WITH_PIECES {
+            blocks = Marks::read(cursor, values.len(), version >= WITH_COLUMNS)?;
+        }
+        blocks.keep_below(values.len());
         Some(Self { values, names, blocks })
     }
 }
@@ -146,7 +175,8 @@ pub struct Objects {
 }
 
 impl Objects {
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Option<Self> {
+    /// `blocks` are those of the sections before.
+    pub(super) fn read(cursor: &mut Cursor<'_>, version: u16, mut blocks: Marks) -> Option<Self> {
         let count = cursor.count()?;
         let mut names = Vec::with_capacity(count);
         for _ in 0..count {
@@ -157,7 +187,10 @@ impl Objects {
                 _ => ObjectName::MethodsOf(text),
             });
         }
-        let blocks = Marks::read(cursor, names.len(), false)?;
+        if version < WITH_PIECES {
+            blocks = Marks::read(cursor, names.len(), false)?;
+        }
+        blocks.keep_below(names.len());
         Some(Self { names, blocks })
     }
 }

@@ -40,6 +40,8 @@ pub struct Snapshot<'a> {
     /// Ephemerons and weak arrays by block: whether data is set.
     weak: Marks,
     blocks: Vec<(u32, Section<'a>)>,
+    /// Edges that are in sections of their own, with the number of their block's section.
+    edges: Vec<(u32, Section<'a>)>,
     contents: Vec<Section<'a>>,
     count: u32,
     checksum: u64,
@@ -68,6 +70,7 @@ impl<'a> Snapshot<'a> {
             damage: None,
             weak: Marks::default(),
             blocks: Vec::new(),
+            edges: Vec::new(),
             contents: Vec::new(),
             count: 0,
             checksum: 0,
@@ -113,7 +116,7 @@ impl<'a> Snapshot<'a> {
         let damaged = |name| Cause::Table(name).at(section.offset);
         let mut buffer = Vec::new();
         let content = match section.kind {
-            kind::BLOCKS | kind::CONTENTS | kind::END => &[],
+            kind::BLOCKS | kind::EDGES | kind::CONTENTS | kind::END => &[],
             after if after > kind::LAST => &[],
             _ => section.content(&mut buffer)?,
         };
@@ -152,12 +155,22 @@ impl<'a> Snapshot<'a> {
                 self.customs = tables::customs(table).ok_or(damaged("custom operations"))?;
             }
             kind::IMMEDIATES => {
+                let blocks = std::mem::take(&mut self.immediates.blocks);
                 self.immediates =
-                    Immediates::read(table, self.version).ok_or(damaged("immediates"))?;
+                    Immediates::read(table, self.version, blocks).ok_or(damaged("immediates"))?;
             }
             kind::OBJECTS => {
-                self.objects = Objects::read(table).ok_or(damaged("objects"))?;
+                let blocks = std::mem::take(&mut self.objects.blocks);
+                self.objects =
+                    Objects::read(table, self.version, blocks).ok_or(damaged("objects"))?;
             }
+            kind::IMMEDIATE_BLOCKS => {
+                self.immediates.blocks.read_piece(table).ok_or(damaged("immediates"))?;
+            }
+            kind::OBJECT_BLOCKS => {
+                self.objects.blocks.read_piece(table).ok_or(damaged("objects"))?;
+            }
+            kind::EDGES => self.edges.push((self.blocks.len() as u32, *section)),
             kind::PLACES => {
                 let places = variable_places::read(table).ok_or(damaged("places"))?;
                 for (label, place) in places {
@@ -264,9 +277,15 @@ impl<'a> Snapshot<'a> {
         detail: Detail,
     ) -> Result<(), Error> {
         match self.blocks.get(section) {
-            Some((first, section)) => {
+            Some((first, blocks)) => {
                 let cut = self.damage.is_some();
-                into.decode(section, *first, (self.count, self.version), cut, detail)
+                into.decode(blocks, *first, (self.count, self.version), cut, detail)?;
+                let start = self.edges.partition_point(|(of, _)| (*of as usize) < section);
+                let edges = self.edges.get(start..).unwrap_or_default().iter();
+                for (_, edges) in edges.take_while(|(of, _)| *of as usize == section) {
+                    into.decode_edges(edges, self.count, cut, detail)?;
+                }
+                Ok(())
             }
             None => Err(Cause::Missing("blocks").at(0)),
         }

@@ -44,6 +44,9 @@ pub(super) struct Blocks {
     /// Where the next block is expected, and how many blocks there were since one was not there.
     expected: u64,
     met: u64,
+    /// Numbers of shapes from the most frequent on, and the code of each.
+    order: Vec<u32>,
+    code_of: Vec<u32>,
     out: Vec<u8>,
 }
 
@@ -60,6 +63,8 @@ impl Blocks {
             gaps: Vec::new(),
             expected: 0,
             met: 0,
+            order: Vec::new(),
+            code_of: Vec::new(),
             out: Vec::new(),
         }
     }
@@ -80,7 +85,7 @@ impl Blocks {
     }
 
     /// Adds the block with the header at `address` to the run. `edges` are its fields that point to
-    /// blocks, in order, and the numbers of those.
+    /// blocks, in order, and the numbers of those. One that is `apart` has no shape in common with others.
     #[inline]
     pub(super) fn push(
         &mut self,
@@ -89,6 +94,7 @@ impl Blocks {
         tag: u8,
         wosize: u64,
         edges: &[(u64, u32)],
+        apart: bool,
     ) {
         if address == self.expected {
             self.met += 1;
@@ -104,7 +110,8 @@ impl Blocks {
         }
 
         let told = edges.last().is_none_or(|(field, _)| *field < SHAPE_FIELDS);
-        if wosize <= SHAPE_FIELDS && told && edges.last().is_none_or(|(field, _)| *field < wosize) {
+        let told = told && edges.last().is_none_or(|(field, _)| *field < wosize);
+        if wosize <= SHAPE_FIELDS && told && !apart {
             let mut mask = 0;
             for (field, _) in edges {
                 mask |= 1 << field;
@@ -157,10 +164,15 @@ impl Blocks {
     /// The section's bytes; it is empty afterwards.
     pub(super) fn finish(&mut self) -> &[u8] {
         // The most frequent shapes get the short codes.
-        let mut order: Vec<u32> = (0..self.shapes.len() as u32).collect();
-        order.sort_by_key(|number| std::cmp::Reverse(self.shapes[*number as usize].1));
-        let mut code_of = vec![0; order.len() + 1];
-        for (code, number) in (1..).zip(&order) {
+        let (order, code_of) = (&mut self.order, &mut self.code_of);
+        order.clear();
+        order.extend(0..self.shapes.len() as u32);
+        order.sort_unstable_by_key(|number| {
+            (std::cmp::Reverse(self.shapes[*number as usize].1), *number)
+        });
+        code_of.clear();
+        code_of.resize(order.len() + 1, 0);
+        for (code, number) in (1..).zip(order.iter()) {
             code_of[*number as usize + 1] = code;
         }
         let short = |code: &&u32| code_of[**code as usize] < SHORT_CODES;
@@ -176,9 +188,9 @@ impl Blocks {
             put(out, run.address);
             put(out, run.count);
         }
-        put(out, order.len() as u64);
-        for number in order {
-            let (shape, _) = self.shapes[number as usize];
+        put(out, self.order.len() as u64);
+        for number in &self.order {
+            let (shape, _) = self.shapes[*number as usize];
             out.push(shape.tag);
             put(out, u64::from(shape.wosize));
             put(out, u64::from(shape.mask));
@@ -188,7 +200,7 @@ impl Blocks {
         put(out, self.extras.len() as u64);
         put(out, self.gaps.len() as u64);
         for code in &self.codes {
-            let code: u32 = code_of[*code as usize];
+            let code: u32 = self.code_of[*code as usize];
             if code < SHORT_CODES {
                 out.push(code as u8);
             } else {

@@ -64,6 +64,9 @@ pub trait Details {
     fn is_partial(&mut self, code: u64) -> bool;
     /// The functions at code pointers, in their order. Asked once, when all blocks are written.
     fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function));
+    /// All integers that the program's names stand for: as polymorphic variants, and as `Hashtbl.hash` gives them. Any
+    /// may come several times. Asked once, before any block is written.
+    fn hashes(&mut self, each: &mut dyn FnMut(i64));
     /// Names in the program whose hash as a polymorphic variant is among `hashes`, which are in
     /// order: the place, and the name. Asked once, when all blocks are written.
     fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8]));

@@ -9,8 +9,10 @@ use super::block_starts::Recent;
 use super::blocks::Blocks;
 use super::closures::Functions;
 use super::details::{Details, Function};
+use super::edges::{Edge, EdgeSection, MAX_EDGES};
 use super::find::{Found, MAX_BLOCKS, is_pointer};
 use super::immediates::{self, Immediates};
+use super::marks::Marks;
 use super::objects::{Objects, class_in};
 use super::sections::Sections;
 use super::source::{Layout, Region, Source};
@@ -45,6 +47,7 @@ pub(super) fn emit<W: Write, D: Details>(
     source: &Source<'_>,
     found: &Found<'_>,
     details: &mut D,
+    immediates: Immediates,
 ) -> io::Result<Written> {
     let mut emit = Emit {
         source,
@@ -53,8 +56,12 @@ pub(super) fn emit<W: Write, D: Details>(
         sections: Sections::start(out)?,
         recent: Recent::new(),
         functions: Functions::default(),
-        immediates: Immediates::default(),
+        immediates,
+        immediate_blocks: Marks::new(kind::IMMEDIATE_BLOCKS),
         objects: Objects::default(),
+        object_blocks: Marks::new(kind::OBJECT_BLOCKS),
+        edges: EdgeSection::default(),
+        text: Vec::new(),
         customs: HashMap::default(),
         identifiers: Vec::new(),
         owners: Owners { first: found.blocks, ..Owners::default() },
@@ -89,7 +96,13 @@ struct Emit<'e, 'a, W, D> {
     recent: Recent,
     functions: Functions,
     immediates: Immediates,
+    immediate_blocks: Marks,
     objects: Objects,
+    object_blocks: Marks,
+    /// Edges of a block that has very many.
+    edges: EdgeSection,
+    /// A piece of a string.
+    text: Vec<u8>,
     /// Custom operations, and their numbers in the file.
     customs: HashMap<u64, u32, FxBuildHasher>,
     /// What custom operations and shared memory are called, by those numbers.
@@ -234,10 +247,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         let mut index = 0u32;
         let found = self.found;
         for region in &found.regions {
-            let slot = match region.layout {
-                Layout::Slots { slot, .. } => slot.max(1),
-                _ => 0,
-            };
+            let slot = region.slot();
             let mut in_run = false;
             found.block_starts.each(region.start + 8, region.end(), |address| {
                 if blocks.is_full() {
@@ -249,7 +259,10 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
                     blocks.run(region.space, slot, address - 8);
                     in_run = true;
                 }
-                self.block(region, address, index, &rooted, &mut edges, &mut blocks);
+                if self.block(region, address, index, &rooted, &mut edges, &mut blocks)? {
+                    self.sections.section(kind::BLOCKS, blocks.count(), blocks.finish())?;
+                    in_run = false;
+                }
                 if self.source.contents {
                     self.contents(region, address, index, &mut contents)?;
                 }
@@ -268,6 +281,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         Ok(())
     }
 
+    /// Adds a block. Says whether that has so many edges that it is to be alone in its section.
     #[inline]
     fn block(
         &mut self,
@@ -275,11 +289,12 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         address: u64,
         index: u32,
         rooted: &[u64],
-        edges: &mut Vec<(u64, u32)>,
+        edges: &mut Vec<Edge>,
         blocks: &mut Blocks,
-    ) {
+    ) -> io::Result<bool> {
         let runtime = self.source.runtime;
-        let Some((header, fields)) = region.block(address, runtime) else { return };
+        let Some((header, fields)) = region.block(address, runtime) else { return Ok(false) };
+        let mut in_sections = 0;
         self.details.block(index, fields);
         edges.clear();
         let first = runtime.first_value(header.tag, fields);
@@ -290,19 +305,30 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
                 && let Some(target) = self.index(*word)
             {
                 edges.push((field, target));
+                if edges.len() > MAX_EDGES {
+                    in_sections += edges.len() as u64;
+                    let Self { sections, edges: section, .. } = self;
+                    spill(sections, section, (region, address, index), edges, blocks)?;
+                }
             }
         }
         if header.tag == tag::CONTINUATION && runtime.continuations {
             let mut field = header.wosize;
-            let (found, recent) = (self.found, &mut self.recent);
-            self.details.continuation(address, fields, &mut |value| {
+            let Self { found, recent, sections, edges: section, details, .. } = self;
+            let mut done = Ok(());
+            details.continuation(address, fields, &mut |value| {
                 if is_pointer(value)
                     && let Some(target) = found.index(value, runtime, recent)
                 {
                     edges.push((field, target));
                     field += 1;
+                    if edges.len() > MAX_EDGES && done.is_ok() {
+                        in_sections += edges.len() as u64;
+                        done = spill(sections, section, (region, address, index), edges, blocks);
+                    }
                 }
             });
+            done?;
         }
         let custom = (header.tag == tag::CUSTOM).then(|| {
             let ops = fields.first().copied().unwrap_or(0);
@@ -314,8 +340,13 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             }
             (ops, custom)
         });
-        self.written.edges += edges.len() as u64;
-        blocks.push(index, address - 8, header.tag, header.wosize, edges);
+        self.written.edges += in_sections + edges.len() as u64;
+        let is_alone = in_sections > 0;
+        if is_alone {
+            let Self { sections, edges: section, .. } = self;
+            spill(sections, section, (region, address, index), edges, blocks)?;
+        }
+        blocks.push(index, address - 8, header.tag, header.wosize, edges, is_alone);
         if let Some((ops, custom)) = custom {
             blocks.extra(u64::from(self.identifier(ops)));
             blocks.extra(external(custom.external));
@@ -323,10 +354,15 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             let number = self.functions.number(fields, (self.found, runtime), self.details);
             blocks.extra(u64::from(number));
         } else if header.tag == tag::OBJECT {
-            self.objects.push(index, fields, self.found, runtime);
-        } else if let Some(value) = immediates::of_block(header.tag, fields) {
-            self.immediates.push(index, value);
+            if let Some(number) = self.objects.number(fields, self.found, runtime) {
+                self.object_blocks.push(index, number, &mut self.sections)?;
+            }
+        } else if let Some(value) = immediates::of_block(header.tag, fields)
+            && let Some(number) = self.immediates.number(value)
+        {
+            self.immediate_blocks.push(index, number, &mut self.sections)?;
         }
+        Ok(is_alone)
     }
 
     /// The number of the identifier of custom operations.
@@ -364,7 +400,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             };
             let header = address.wrapping_sub(8);
             blocks.run(Space::OffHeap, 0, header);
-            blocks.push(index, header, tag::OFF_HEAP, 0, &[]);
+            blocks.push(index, header, tag::OFF_HEAP, 0, &[], false);
             blocks.extra(u64::from(name));
             blocks.extra(external(owned.external));
         }
@@ -384,7 +420,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         let (tag::STRING, Some(last)) = (header.tag, fields.last()) else { return Ok(()) };
         // The last byte says how many before it are padding.
         let length = (fields.len() * 8 - 1).saturating_sub((last >> 56) as usize);
-        let mut text = Vec::with_capacity(TABLE_BYTES.min(length + 8));
+        let text = &mut self.text;
         let mut offset = 0;
         for words in fields.chunks(TABLE_BYTES / 8) {
             text.clear();
@@ -397,7 +433,7 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             }
             put(contents, u64::from(index));
             put(contents, offset as u64);
-            put_bytes(contents, &text);
+            put_bytes(contents, text);
             offset += text.len();
             if contents.len() >= TABLE_BYTES {
                 self.sections.section(kind::CONTENTS, 0, contents)?;
@@ -425,11 +461,13 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
             tables::function(&mut raw, *code, *is_partial, &Function::default());
         }
         self.sections.section(kind::CODES, 0, &raw)?;
+        self.object_blocks.write(&mut self.sections)?;
         let objects = self.objects.finish(|code| classes.get(&code).map(Vec::as_slice));
         self.sections.section(kind::OBJECTS, 0, &objects)
     }
 
     fn immediates(&mut self) -> io::Result<()> {
+        self.immediate_blocks.write(&mut self.sections)?;
         let raw = self.immediates.finish(self.details);
         self.sections.section(kind::IMMEDIATES, 0, &raw)
     }
@@ -442,6 +480,23 @@ impl<W: Write, D: Details> Emit<'_, '_, W, D> {
         }
         self.sections.section(kind::CUSTOMS, 0, &raw)
     }
+}
+
+/// Writes edges of a block into a section of their own, behind all blocks before it.
+fn spill<W: Write>(
+    sections: &mut Sections<W>,
+    edge_section: &mut EdgeSection,
+    (region, address, index): (&Region<'_>, u64, u32),
+    edges: &mut Vec<Edge>,
+    blocks: &mut Blocks,
+) -> io::Result<()> {
+    if blocks.count() > 0 {
+        sections.section(kind::BLOCKS, blocks.count(), blocks.finish())?;
+        blocks.run(region.space, region.slot(), address - 8);
+    }
+    edge_section.write(index, edges, sections)?;
+    edges.clear();
+    Ok(())
 }
 
 /// Memory outside the heap that custom blocks share: numbered behind all blocks, as it is met.

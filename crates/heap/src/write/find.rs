@@ -4,6 +4,7 @@ use std::io;
 
 use super::block_starts::{BlockStarts, Recent};
 use super::details::Details;
+use super::immediates::{self, Immediates};
 use super::source::{ClosureFormat, HeapRuntime, Layout, Region, Source};
 use crate::tag;
 
@@ -64,6 +65,14 @@ pub(super) const fn is_pointer(word: u64) -> bool {
 impl<'a> Region<'a> {
     pub(super) fn end(&self) -> u64 {
         self.start.saturating_add(self.words.len() as u64 * 8)
+    }
+
+    /// Words of a slot, 0 if blocks are not in slots.
+    pub(super) fn slot(&self) -> u32 {
+        match self.layout {
+            Layout::Slots { slot, .. } => slot.max(1),
+            _ => 0,
+        }
     }
 
     /// The header word and the fields of the block at `address`, as far as they are there.
@@ -127,7 +136,12 @@ fn enclosing(
 }
 
 /// Finds all blocks.
-pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::Result<Found<'a>> {
+pub(super) fn find<'a, D: Details>(
+    source: &Source<'a>,
+    details: &mut D,
+    immediates: &mut Immediates,
+    max_blocks: u64,
+) -> io::Result<Found<'a>> {
     let mut regions: Vec<Region<'a>> =
         source.regions.iter().filter(|region| !region.words.is_empty()).copied().collect();
     regions.sort_unstable_by_key(|region| region.start);
@@ -151,6 +165,7 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
         block_starts,
         recent: Recent::new(),
         regions: &regions,
+        immediates,
         todo: Vec::new(),
     };
     for region in &regions {
@@ -172,15 +187,16 @@ pub(super) fn find<'a, D: Details>(source: &Source<'a>, details: &mut D) -> io::
         if let Some((header, fields)) =
             region_of(&regions, block).and_then(|region| region.block(block, source.runtime))
         {
+            walk.count(header.tag, fields);
             walk.fields(block, header.tag, fields, details);
         }
     }
     let mut block_starts = walk.block_starts;
     let blocks = block_starts.number();
-    if blocks > MAX_BLOCKS {
+    if blocks > max_blocks {
         return Err(io::Error::new(
             io::ErrorKind::Unsupported,
-            "more blocks than a snapshot can number",
+            format!("{blocks} blocks, and a snapshot can number {max_blocks}"),
         ));
     }
     Ok(Found { regions, block_starts, blocks })
@@ -192,6 +208,7 @@ struct Walk<'w, 'a> {
     block_starts: BlockStarts,
     recent: Recent,
     regions: &'w [Region<'a>],
+    immediates: &'w mut Immediates,
     /// Blocks that were reached and not yet looked into.
     todo: Vec<u64>,
 }
@@ -236,8 +253,16 @@ impl Walk<'_, '_> {
     #[inline]
     fn block<D: Details>(&mut self, address: u64, tag: u8, fields: &[u64], details: &mut D) {
         self.block_starts.set(address, &mut self.recent);
+        self.count(tag, fields);
         if !self.reached.none() {
             self.fields(address, tag, fields, details);
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, tag: u8, fields: &[u64]) {
+        if let Some(value) = immediates::of_block(tag, fields) {
+            self.immediates.count(value);
         }
     }
 

@@ -1,22 +1,26 @@
 //! The writer: walks a heap that is paused, and writes it as it goes.
 //!
 //! It is made to run inside a frozen copy of the target: one thread, no `unsafe`, memory of its
-//! own of about a sixtieth of the heap. What it walks is handed in as slices; what only the
+//! own of about a sixtieth of the heap and a few megabytes, whatever the blocks hold. What it walks is handed in as slices; what only the
 //! runtime knows is asked through [`Details`].
 
 mod block_starts;
 mod blocks;
 mod closures;
 mod details;
+mod edges;
 mod emit;
 mod find;
 mod immediates;
+mod marks;
 mod objects;
 pub(crate) mod sections;
 mod source;
 pub(crate) mod tables;
 
 use std::io::{self, Write};
+
+use immediates::Immediates;
 
 pub use crate::facts::{Facts, SnapshotReason};
 pub use crate::label::{LabelRole, Labels, PREDEFINED_EXCEPTIONS, RootKind, Strength};
@@ -35,6 +39,17 @@ pub fn write<W: Write, D: Details>(
     source: &Source<'_>,
     details: &mut D,
 ) -> io::Result<Written> {
-    let found = find::find(source, details)?;
-    emit::emit(out, source, &found, details)
+    write_up_to(out, source, details, find::MAX_BLOCKS)
+}
+
+fn write_up_to<W: Write, D: Details>(
+    out: W,
+    source: &Source<'_>,
+    details: &mut D,
+    max_blocks: u64,
+) -> io::Result<Written> {
+    let mut immediates = Immediates::new(details);
+    let found = find::find(source, details, &mut immediates, max_blocks)?;
+    immediates.settle();
+    emit::emit(out, source, &found, details, immediates)
 }

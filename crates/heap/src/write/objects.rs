@@ -9,12 +9,16 @@ use super::find::{Found, is_pointer};
 use super::source::HeapRuntime;
 use crate::format::{CONSTRUCTOR, METHODS_OF};
 use crate::tag;
-use memtrail_leb128::{put, put_bytes, zigzag};
+use memtrail_leb128::{put, put_bytes};
 
 /// So many names at most: constructors may be made as the program runs.
-const MAX_NAMES: usize = 1 << 16;
+const MAX_NAMES: usize = 1 << 13;
+/// So many first fields are remembered.
+const MAX_KNOWN: usize = 1 << 17;
 /// Longer names are cut.
 const MAX_NAME_LEN: usize = 512;
+/// Methods of all tables that are looked at.
+const MAX_ALL_METHODS: usize = 1 << 18;
 /// Fields of a method table that are looked at.
 const MAX_METHODS: usize = 1024;
 /// So many classes at most are named.
@@ -28,10 +32,8 @@ pub(super) struct Objects {
     /// Constructors by name.
     constructors: HashMap<Vec<u8>, u32, FxBuildHasher>,
     names: Vec<Name>,
-    /// The blocks as they are in the file.
-    blocks: Vec<u8>,
-    count: u64,
-    last: u32,
+    /// Methods of all names.
+    methods: usize,
 }
 
 #[derive(Debug)]
@@ -42,50 +44,50 @@ enum Name {
 }
 
 impl Objects {
-    /// One more block, with these fields.
-    pub(super) fn push(
+    /// The number of the name of a block with these fields.
+    pub(super) fn number(
         &mut self,
-        block: u32,
         fields: &[u64],
         found: &Found<'_>,
         runtime: HeapRuntime,
-    ) {
-        let Some(&first) = fields.first().filter(|first| is_pointer(**first)) else { return };
-        let known = self.known.get(&first).copied();
-        let name = known.unwrap_or_else(|| {
-            let name = self.name(first, found, runtime);
+    ) -> Option<u32> {
+        let &first = fields.first().filter(|first| is_pointer(**first))?;
+        if let Some(known) = self.known.get(&first) {
+            return *known;
+        }
+        let name = self.name(first, found, runtime);
+        // Names and tables that are made as the program runs may be as many as the blocks.
+        if self.known.len() < MAX_KNOWN {
             self.known.insert(first, name);
-            name
-        });
-        let Some(name) = name else { return };
-        put(&mut self.blocks, zigzag(i64::from(block) - i64::from(self.last)));
-        put(&mut self.blocks, u64::from(name));
-        self.last = block;
-        self.count += 1;
+        }
+        name
     }
 
     fn name(&mut self, first: u64, found: &Found<'_>, runtime: HeapRuntime) -> Option<u32> {
         let (header, fields) = found.region(first)?.block(first, runtime)?;
-        if self.names.len() >= MAX_NAMES {
-            return None;
-        }
         let next = self.names.len() as u32;
+        let is_full = self.names.len() >= MAX_NAMES;
         match header.tag {
             tag::STRING => {
                 let text = text(fields);
-                let number = *self.constructors.entry(text.clone()).or_insert(next);
-                if number == next {
-                    self.names.push(Name::Constructor(text));
+                if let Some(number) = self.constructors.get(&text) {
+                    return Some(*number);
                 }
-                Some(number)
+                if is_full {
+                    return None;
+                }
+                self.constructors.insert(text.clone(), next);
+                self.names.push(Name::Constructor(text));
+                Some(next)
             }
-            0 => {
+            0 if !is_full && self.methods < MAX_ALL_METHODS => {
                 let methods: Vec<u64> = fields
                     .iter()
                     .take(MAX_METHODS)
                     .filter_map(|field| closure_at(found, runtime, *field))
                     .map(|closure| code_pointer(runtime, closure))
                     .collect();
+                self.methods += methods.len();
                 self.names.push(Name::Methods(methods));
                 Some(next)
             }
@@ -118,8 +120,6 @@ impl Objects {
                 }
             }
         }
-        put(&mut raw, self.count);
-        raw.extend_from_slice(&self.blocks);
         raw
     }
 }

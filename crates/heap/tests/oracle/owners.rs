@@ -5,18 +5,20 @@ use super::*;
 /// A symbol of flambda that is no variable's.
 const OPERATION: &str = "Pmakeblock";
 
-/// Who points to each block: so that those are known that a way counts.
-fn shared_places(plan: &Plan) -> BTreeSet<Place> {
+/// Who points to each block, of those that are reachable: so that those are known that a way counts.
+fn shared_places(plan: &Plan, oracle: &Oracle) -> BTreeSet<Place> {
+    let reached = oracle.reach(None);
+    let is_reached = |block: usize| reached.contains(&Place::Block(block));
     let mut pointing: BTreeMap<Place, BTreeSet<usize>> = BTreeMap::new();
     let mut shared = BTreeSet::new();
-    for (block, fields) in plan.blocks.iter().enumerate().filter(|(at, _)| plan.external(*at) == 0)
-    {
+    let pointers = plan.blocks.iter().enumerate();
+    for (block, fields) in pointers.filter(|(at, _)| plan.external(*at) == 0 && is_reached(*at)) {
         for to in fields.iter().flatten().filter(|to| **to != block) {
             pointing.entry(Place::Block(*to)).or_default().insert(block);
         }
     }
     for block in 0..plan.blocks.len() {
-        if let Some(owner) = plan.owner(block) {
+        if let Some(owner) = plan.owner(block).filter(|_| is_reached(block)) {
             pointing.entry(Place::Owner(owner)).or_default().insert(block);
         }
     }
@@ -24,7 +26,8 @@ fn shared_places(plan: &Plan) -> BTreeSet<Place> {
     shared.extend((0..plan.statics).map(Place::Block));
     let strong = plan.roots.iter().filter(|(.., how)| *how != Strength::Weak);
     shared.extend(strong.map(|(_, block, _)| Place::Block(*block)));
-    shared.extend(plan.ephemerons.iter().filter_map(|(data, _)| data.map(Place::Block)));
+    let living = plan.ephemerons.iter().filter(|(_, keys)| keys.iter().all(|key| is_reached(*key)));
+    shared.extend(living.filter_map(|(data, _)| data.map(Place::Block)));
     for (function, value, is_last) in &plan.finalisers {
         shared.insert(Place::Block(*function));
         if !is_last {
@@ -127,7 +130,7 @@ fn name(plan: &Plan, label: usize) -> Name {
 
 /// For each place its class, distance and root, that of the first name; of static data that nothing reaches, none.
 fn owners(plan: &Plan, oracle: &Oracle) -> BTreeMap<Place, (u8, usize, Name)> {
-    let (edges, shared) = (all_edges(plan, oracle), shared_places(plan));
+    let (edges, shared) = (all_edges(plan, oracle), shared_places(plan, oracle));
     let mut owners: BTreeMap<Place, (u8, usize, Name)> = BTreeMap::new();
     let mut offer = |place: Place, owner: (u8, usize, Name)| {
         let known = owners.entry(place).or_insert_with(|| owner.clone());

@@ -51,6 +51,7 @@ Examples:
 Exit codes: 0 all gates passed; 4 a gate failed; 5 the program failed (by its exit code or a signal; it is not
 judged then); 6 a gate could not be judged, or the program cannot be recorded; 2 and 3 as everywhere: the command
 line is wrong, an input file is; 126 and 127 if the program cannot be executed or does not exist.")]
+#[allow(clippy::struct_excessive_bools, reason = "one for each switch of the command line")]
 pub(crate) struct Args {
     #[command(flatten)]
     gates: Gates,

@@ -1,7 +1,7 @@
 //! Find OCaml's native compiler, or bring it.
 
 use std::fs;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -29,7 +29,7 @@ pub(super) fn find(yes: bool) -> Result<PathBuf, Failure> {
     if !yes && !agrees(&line)? {
         return Err(missing().hint(format_args!("{line}")));
     }
-    eprintln!("running: {line}");
+    message!("running: {line}");
     words.push("--yes");
     let status = Command::new(words[0]).args(&words[1..]).stdin(Stdio::inherit()).status();
     match status {
@@ -46,8 +46,9 @@ fn agrees(line: &str) -> Result<bool, Failure> {
     if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
         return Ok(false);
     }
-    eprint!("The demo needs OCaml's compiler, and there is none. Run `{line}`? [Y/n] ");
-    io::stderr().flush()?;
+    crate::message::print_as_it_is(&format!(
+        "The demo needs OCaml's compiler, and there is none. Run `{line}`? [Y/n] "
+    ));
     let mut answer = String::new();
     io::stdin().read_line(&mut answer)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))

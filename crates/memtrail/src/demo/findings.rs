@@ -5,7 +5,7 @@ use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_profile::select::Selection;
 use memtrail_profile::sites::{By, Key, Places, Total};
 use memtrail_recording::Recording;
-use memtrail_text::rounded::{bytes_with_error, percent};
+use memtrail_text::rounded::percent;
 use serde::Serialize;
 
 use super::retainers::{self, Retainer};
@@ -66,7 +66,7 @@ impl Finding {
             "{}: {} ({place}) holds {}, {} of what is live at the end and {kept}: {why}.",
             capitalised(kind),
             function.trim_start_matches("Leaks."),
-            bytes_with_error(self.live_bytes, self.live_bytes_stderr),
+            Estimate { value: self.live_bytes, stderr: self.live_bytes_stderr }.size(),
             percent(self.share_of_live),
         )
     }

@@ -45,10 +45,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let folder = Workshop::new()?;
     let program = compiler::compile(&ocamlopt, folder.path(), "leaks", SOURCE)?;
     let recording = PathBuf::from(format!("leaks-{}.memtrail", std::process::id()));
-    eprintln!("recording a news server with three leaks, for some seconds");
+    message!("recording a news server with three leaks, for some seconds");
     record(&program, &args.rate, &recording)?;
     if let Err(why) = variables::name(memtrail()?, &program, &recording) {
-        eprintln!("memtrail: note: variables are shown by their numbers, not names: {why}");
+        message!("memtrail: note: variables are shown by their numbers, not names: {why}");
     }
 
     let recorded = Recording::open(&recording)?;

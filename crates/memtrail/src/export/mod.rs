@@ -14,6 +14,7 @@ use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::output::{Output, is_standard};
+use crate::plain_text::PlainText;
 use crate::recording_source::Process;
 use crate::view::check_filter;
 
@@ -29,6 +30,7 @@ Examples:
   memtrail export --format speedscope -o leak.speedscope.json server-4711.memtrail
         then: open it at speedscope's page
   memtrail export --format folded server-4711.memtrail | flamegraph.pl > leak.svg
+  memtrail export --format pprof --window 10m..20m -o window.pb.gz server-4711.memtrail
   memtrail export --format svg --filter live:peak -o peak.svg server-4711.memtrail
 
 `memtrail view --help` explains filters.")]
@@ -44,6 +46,13 @@ pub(crate) struct Args {
     /// Only blocks that match; may be given several times
     #[arg(long = "filter", value_name = "CONDITION", allow_hyphen_values = true)]
     filters: Vec<String>,
+
+    /// Time window: what was allocated in it, and what was live at its end (pprof and json)
+    ///
+    /// Times are as in the condition allocated: of filters: seconds, durations (1m30s), parts of the whole
+    /// time (50%), start, peak or end. Either may be left out.
+    #[arg(long, value_name = "A..B")]
+    window: Option<String>,
 
     /// The file to write, replaced if it exists; standard output if not given
     #[arg(short, long, value_name = "FILE")]
@@ -90,15 +99,22 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let query = Query::Profile(ProfileQuery::Export(query::Export {
         rec: id.0,
         filter: args.filters.clone(),
-        format: format.unwrap_or_default(),
+        format: format.clone().unwrap_or_default(),
         focus: Vec::new(),
+        window: args.window.clone(),
     }));
     let answer = engine.answer(&query).map_err(|e| loading::refused(&e))?;
     let Some(Column::U8(bytes)) = answer.column("bytes") else {
         return Err(Failure::new(Kind::Work, "the export has no bytes"));
     };
     let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
-    (&output.file).write_all(bytes).map_err(|error| output.failure(&error))?;
+    let written = if format.as_deref() == Some("folded") {
+        let mut out = PlainText::new(&output.file);
+        out.write_all(bytes).and_then(|()| out.flush())
+    } else {
+        (&output.file).write_all(bytes)
+    };
+    written.map_err(|error| output.failure(&error))?;
     output.keep()?;
     caveats::tell(&caveats::reported(&recording).of_allocation());
     damage::verdict(&recording, &engine.damage(id).unwrap_or_default())

@@ -24,6 +24,7 @@ use serde_json::{Map, Value};
 
 use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
+use crate::loading;
 use crate::outcome;
 use crate::recording_source::{Fitting, Need, Process};
 use crate::view::snapshot_file::{self, BLOCK_TYPES, keep};
@@ -217,8 +218,13 @@ pub(super) fn none(path: &Path) -> Failure {
         let message = format_args!("{}: {}", path.display(), failed.join("; "));
         return Failure::new(Kind::Input, message);
     }
-    Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display()))
-        .hint("take some: memtrail run --snapshot every-major -- PROGRAM")
+    let is_native = Recording::open(path).is_ok_and(|recording| loading::is_native(&recording));
+    let hint = if is_native {
+        "snapshots are of OCaml's heap, and this program is native; leaks: memtrail leaks REC"
+    } else {
+        "take some: memtrail run --snapshot every-major -- PROGRAM"
+    };
+    Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display())).hint(hint)
 }
 
 /// The number in a snapshot's file name; other files have none.

@@ -140,7 +140,8 @@ fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes, limit: usize) {
     for path in merged.iter().take(limit) {
         canvas.gap();
         let size = bytes(path.retained.0 as f64);
-        let held = format!("{} retained this way, {size}", grouped(path.blocks));
+        let of = if looked_at == there { "" } else { " of those looked at" };
+        let held = format!("{}{of} retained this way, {size}", grouped(path.blocks));
         let example = format!("  (one of them: --block {})", path.example.0);
         canvas.line(&[(STRONG, &held), (FAINT, &example)]);
         for (depth, step) in path.shape.iter().enumerate() {

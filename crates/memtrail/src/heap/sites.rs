@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use memtrail_engine::heap::{Coverage, OfSnapshot, SamplesResponse};
 use memtrail_engine::query::{self, HeapSamples, SiteOrder};
 use memtrail_profile::Caveats;
-use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
+use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::family;
@@ -87,7 +87,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let mut table = Table::new(&headings, "allocated by");
         for row in rows {
             let figures = vec![
-                format!("{mark}{}", bytes_with_error(row.alive.value, row.alive.stderr)),
+                format!("{mark}{}", row.alive.size()),
                 percent(row.share),
                 format!("{mark}{}", grouped(row.blocks)),
                 bytes(row.retained.0 as f64),

@@ -8,7 +8,7 @@ use memtrail_engine::heap::{AliveEstimate, OfSnapshot, SurvivorsResponse};
 use memtrail_engine::query::{HeapSurvivors, SurvivorOrder};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
-use memtrail_text::rounded::{bytes_with_error, grouped, percent, seconds};
+use memtrail_text::rounded::{grouped, percent, seconds};
 use serde::Serialize;
 
 use super::family;
@@ -142,7 +142,7 @@ pub(super) fn draw(canvas: &mut Canvas, of: &SurvivorsResponse, mark: &str) {
     );
     let size = |of: &AliveEstimate| match of.sampled {
         0 => String::new(),
-        _ => format!("{mark}{}", bytes_with_error(of.bytes.value, of.bytes.stderr)),
+        _ => format!("{mark}{}", of.bytes.size()),
     };
     let or_nothing = |text: String| if text.is_empty() { "nothing".to_owned() } else { text };
     canvas.paragraph(

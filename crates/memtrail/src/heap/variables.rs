@@ -64,11 +64,28 @@ pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failu
     Ok(Some(StoredTypes { types, source: typed::source(&bytes) }))
 }
 
-/// Whether variables of units outside the standard library have names.
+/// True if variables of the program's own units have names; of a program that consists of installed libraries
+/// alone, if any but those of the standard library have.
 pub(super) fn has_names(types: &Types) -> bool {
-    let folder = |unit: &Unit| Some(file(unit.layout.as_ref()?)?.parent()?.to_path_buf());
+    let described = |unit: &Unit| unit.layout.as_ref().and_then(file).map(Path::to_path_buf);
+    let folder = |unit: &Unit| Some(described(unit)?.parent()?.to_path_buf());
     let standard = types.units.iter().find(|unit| unit.name == "Stdlib").and_then(folder);
-    types.units.iter().filter_map(folder).any(|folder| Some(folder) != standard)
+    let installed: HashSet<PathBuf> = types
+        .units
+        .iter()
+        .filter(|unit| described(unit).is_some_and(|file| is_installed(&file)))
+        .filter_map(folder)
+        .collect();
+    let others = others_installed(installed.iter());
+    let is_own = |unit: &&Unit| match described(unit) {
+        Some(file) => !is_installed(&file),
+        None => unit.fields.is_some_and(|fields| fields > 0) && !others.contains(&unit.name),
+    };
+    let own: Vec<&Unit> = types.units.iter().filter(is_own).collect();
+    if own.is_empty() {
+        return types.units.iter().filter_map(folder).any(|folder| Some(folder) != standard);
+    }
+    own.iter().any(|unit| described(unit).is_some())
 }
 
 /// Units of installed libraries, as functions' names begin, by what is stored of types in the recording; none if

@@ -6,7 +6,7 @@ use memtrail_engine::heap::{AliveEstimate, OfSnapshot, WhoResponse};
 use memtrail_engine::query::HeapWho;
 use memtrail_heap::Bytes;
 use memtrail_profile::estimate::Estimate;
-use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
+use memtrail_text::rounded::{bytes, grouped, percent};
 
 use super::family;
 use super::input::{Form, put};
@@ -104,7 +104,7 @@ pub(super) fn draw_size(
     let text = format!(
         "{} in the heap{outside}, exactly; {} by {} sampled block{}",
         bytes(size.0 as f64),
-        bytes_with_error(alive.value, alive.stderr),
+        alive.size(),
         grouped(sampled),
         if sampled == 1 { "" } else { "s" },
     );
@@ -128,7 +128,7 @@ pub(super) fn draw(canvas: &mut Canvas, who: &WhoResponse) {
     let mut table = Table::new(&["alive", "", "sampled", "block"], "allocated by");
     for row in &who.rows {
         let figures = vec![
-            bytes_with_error(row.alive.bytes.value, row.alive.bytes.stderr),
+            row.alive.bytes.size(),
             percent(row.share),
             grouped(row.alive.sampled),
             row.example.0.to_string(),

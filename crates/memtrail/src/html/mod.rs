@@ -166,14 +166,14 @@ fn report(
     }
     if sources.left_out > 0 {
         let all = sources.files + sources.left_out;
-        eprintln!(
+        message!(
             "memtrail: {} of {all} source files are not in the file, for the lack of room",
             sources.left_out
         );
     }
     for packed in packed {
         if let Some(subsampled) = packed.description.subsampled {
-            eprintln!(
+            message!(
                 "memtrail: {}: subsampled to {} of {} recorded blocks, to fit into {}; figures \
                  are less precise",
                 packed.description.name,
@@ -186,7 +186,7 @@ fn report(
     for packed in packed {
         let left_out = packed.snapshots.iter().filter(|one| !one.is_included()).count();
         if left_out > 0 {
-            eprintln!(
+            message!(
                 "memtrail: {}: {left_out} of {} heap snapshots are not in the file, for the lack of \
                  room; what was alive over time is there of all",
                 packed.description.name,
@@ -195,13 +195,13 @@ fn report(
         }
     }
     for packed in packed.iter().filter(|packed| packed.withheld) {
-        eprintln!(
+        message!(
             "memtrail: {}: what strings hold is not in the file{}",
             packed.description.name,
             if args.redact { "" } else { "; --contents puts it there" }
         );
     }
-    eprintln!("memtrail: {}: {}", path.display(), bytes(size as f64));
+    message!("memtrail: {}: {}", path.display(), bytes(size as f64));
     Ok(())
 }
 

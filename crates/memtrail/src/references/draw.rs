@@ -2,7 +2,7 @@
 
 use memtrail_engine::leaks::{BlocksEstimate, UnreachableResponse};
 use memtrail_engine::references::ReferrersResponse;
-use memtrail_text::rounded::{bytes_with_error, count, grouped, seconds};
+use memtrail_text::rounded::{count, grouped, seconds};
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 
@@ -52,7 +52,7 @@ pub(crate) fn referrers(canvas: &mut Canvas, found: &ReferrersResponse) {
 fn estimate(blocks: &BlocksEstimate) -> String {
     format!(
         "{} in {} {} ({} sampled)",
-        bytes_with_error(blocks.bytes.value, blocks.bytes.stderr),
+        blocks.bytes.size(),
         count(blocks.blocks.value),
         if count(blocks.blocks.value) == "1" { "block" } else { "blocks" },
         grouped(blocks.sampled),

@@ -1,7 +1,8 @@
 //! The places that allocated, and who called them.
 
 use memtrail_profile::report::{CallerChain, Place, Report};
-use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
+use memtrail_stats::FEW_SAMPLES;
+use memtrail_text::rounded::{bytes, count, grouped, percent, ratio, seconds};
 
 use super::{chain, sparkline};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle, elide_start};
@@ -34,7 +35,7 @@ pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
         title = format!("{title}, {range}");
     }
     let mark = report.caveats.mark();
-    let size = bytes_with_error(total.bytes, total.bytes_stderr);
+    let size = total.bytes_estimate().size();
     let title = format!("{title}: {mark}{size} in {mark}{} blocks", count(total.blocks));
     canvas.paragraph(STRONG, 2, &title);
     if total.samples == 0 {
@@ -54,7 +55,7 @@ pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
     }
     if report.other_places > 0 {
         let amount = &report.other;
-        let size = format!("{mark}{}", bytes_with_error(amount.bytes, amount.bytes_stderr));
+        let size = format!("{mark}{}", amount.bytes_estimate().size());
         let share = percent(ratio(amount.bytes, total.bytes));
         let blocks = format!("{mark}{}", count(amount.blocks));
         let plural = if report.other_places == 1 { "place" } else { "places" };
@@ -69,7 +70,7 @@ fn place(canvas: &mut Canvas, report: &Report, rank: usize, place: &Place) {
     let numbers = format!(
         "{rank:>2}  {:>6}  {:>14}  {:>7}  ",
         percent(place.share),
-        format!("{mark}{}", bytes_with_error(amount.bytes, amount.bytes_stderr)),
+        format!("{mark}{}", amount.bytes_estimate().size()),
         format!("{mark}{}", count(amount.blocks)),
     );
     let room = canvas.width().saturating_sub(NAME.max(columns(&numbers)));
@@ -124,7 +125,15 @@ pub(super) fn explain(canvas: &mut Canvas, report: &Report) {
     for place in &report.places {
         look_for_signs(&place.callers, &mut recursive, &mut lines_differ);
     }
+    let unseen;
     let mut legend = Vec::new();
+    if !report.places.is_empty() && report.trace.samples_per_word < 1.0 {
+        if report.places.iter().any(|place| place.amount.bytes_estimate().samples() < FEW_SAMPLES) {
+            legend.push("a–b the range that few samples leave, 19 times out of 20");
+        }
+        unseen = format!("places without a sample < {} each", bytes(report.trace.unseen_bytes()));
+        legend.push(&unseen);
+    }
     if !report.places.is_empty() {
         legend.push("▁▂▃ when it was allocated, by tenth of the time");
     }

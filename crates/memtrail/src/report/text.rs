@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use memtrail_profile::report::{Amount, Anomalies, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
-use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, ratio, seconds};
+use memtrail_text::rounded::{bytes, count, grouped, percent, ratio, seconds};
 
 use super::family::FamilyReport;
 use super::{Process, collections, curve, places, when};
@@ -97,8 +97,7 @@ fn nothing(canvas: &mut Canvas, recording: &Recording, report: &Report) {
         canvas.paragraph(PLAIN, 0, "Nothing is known of allocations: they could not be recorded.");
         return;
     }
-    // (1−λ)^N = 0.05 where N = 3/λ.
-    let most = bytes(3.0 * report.trace.bytes_per_sample);
+    let most = bytes(report.trace.unseen_bytes());
     let text = format!(
         "Nothing was sampled: the program allocated little, most likely less than {most} (if it \
          had allocated more, something would have been sampled with 95 % certainty)."
@@ -119,8 +118,14 @@ fn lasted(recording: &Recording, report: &Report) -> f64 {
 fn totals(canvas: &mut Canvas, report: &Report, lasted: f64) {
     let totals = &report.totals;
     let mark = report.caveats.mark();
-    let mut row = |name: &str, amount: &Amount, note: String| {
-        let size = format!("{mark}{}", bytes_with_error(amount.bytes, amount.bytes_stderr));
+    let unseen = report.trace.unseen_bytes();
+    let mut row = |name: &str, amount: &Amount, may_be_unseen: bool, note: String| {
+        let size = match amount.bytes_estimate() {
+            none if none.value == 0.0 && may_be_unseen && mark.is_empty() => {
+                format!("< {}", bytes(unseen))
+            }
+            size => format!("{mark}{}", size.size()),
+        };
         let blocks = format!("{mark}{} blocks", count(amount.blocks));
         canvas.line(&[
             (PLAIN, &format!("{name:<16}")),
@@ -132,13 +137,13 @@ fn totals(canvas: &mut Canvas, report: &Report, lasted: f64) {
     let share = |part: &Amount, whole: &Amount| percent(ratio(part.bytes, whole.bytes));
     let rate = ratio(totals.allocated.bytes, lasted);
     let speed = if rate > 0.0 { format!("{mark}{}/s", bytes(rate)) } else { String::new() };
-    row("allocated", &totals.allocated, speed);
+    row("allocated", &totals.allocated, false, speed);
     let promoted = share(&totals.promoted, &totals.allocated);
     let depends = if report.caveats.promoted.is_some() { ", depends on the rate" } else { "" };
-    row("promoted", &totals.promoted, format!("{promoted} of it{depends}"));
-    row("live at peak", &totals.peak, format!("at {}", seconds(totals.peak_seconds)));
+    row("promoted", &totals.promoted, false, format!("{promoted} of it{depends}"));
+    row("live at peak", &totals.peak, false, format!("at {}", seconds(totals.peak_seconds)));
     let end = share(&totals.live_at_end, &totals.peak);
-    row("live at the end", &totals.live_at_end, format!("{end} of the peak"));
+    row("live at the end", &totals.live_at_end, unseen > 0.0, format!("{end} of the peak"));
     canvas.gap();
 }
 

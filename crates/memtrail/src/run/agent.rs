@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use memtrail_types::trusted_folder;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::native::Native;
@@ -67,7 +68,8 @@ impl Agent {
 /// The agent's path on disk, unpacked first if this version's is not there.
 ///
 /// The name carries the content's hash, so versions live side by side and a damaged copy is never
-/// taken for whole; the file appears under its name only when it is complete.
+/// taken for whole; the file appears under its name only when it is complete. Processes of the session load it by
+/// its path at any time, so only folders that no other user can change will do.
 pub(super) fn unpacked(agent: Agent) -> io::Result<PathBuf> {
     let name = old_agents::file_name(agent.hash);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
@@ -110,22 +112,23 @@ fn can_be_preloaded(path: &Path) -> bool {
 }
 
 fn unpack_into(agent: Agent, folder: &Path, name: &str) -> io::Result<PathBuf> {
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-    if fs::symlink_metadata(folder)?.uid() != user_id() {
-        return Err(io::Error::from(io::ErrorKind::PermissionDenied));
+    let folder = trusted_folder::make(folder)?;
+    if !can_be_preloaded(&folder) {
+        return Err(io::ErrorKind::InvalidFilename.into());
     }
     let path = folder.join(name);
-    if fs::read(&path).is_ok_and(|found| xxh3_128(&found) == agent.hash) {
+    if trusted_folder::is_own_file(&path)
+        && fs::read(&path).is_ok_and(|found| xxh3_128(&found) == agent.hash)
+    {
         return Ok(path);
     }
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
-    fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o755)
-        .open(&fresh)?
-        .write_all(&agent.unpack()?)?;
+    // A process of the same number was interrupted.
+    let _ = fs::remove_file(&fresh);
+    let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o755).open(&fresh)?;
+    file.write_all(&agent.unpack()?)?;
+    // Whatever the umask is.
+    file.set_permissions(fs::Permissions::from_mode(0o755))?;
     fs::rename(&fresh, &path)?;
     Ok(path)
 }

@@ -26,6 +26,8 @@ const MAX_SHOWN: usize = 20;
 pub(super) struct Finalized {
     statuses: Vec<Status>,
     recordings: Vec<Recorded>,
+    /// Folders of recordings that are gone.
+    gone: Vec<PathBuf>,
     /// The process that we started.
     root: u32,
 }
@@ -61,7 +63,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     let statuses = session.statuses();
     let options = Options::load(session.folder()).ok().and_then(|options| options.snapshots);
     let wants_last = options.is_some_and(|options| options.exit);
-    let mut recordings = Vec::new();
+    let (mut recordings, mut gone) = (Vec::new(), Vec::new());
     // Whoever keeps a session started after the processes.
     let begin = if root == 0 { 0 } else { started_at(std::process::id()).unwrap_or(0) };
     let running = LazyCell::new(|| own_numbers(session.folder(), begin));
@@ -73,6 +75,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
         let Ok(Recording { description: Some(mut description), trace, .. }) =
             Recording::open(folder)
         else {
+            gone.push(folder.clone());
             continue;
         };
         if !alive {
@@ -89,15 +92,17 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 None => collect_live_packets(live_packets, &mut description, &trace),
             }
             let is_native = description.runtime.is_native();
-            match native_names::resolve(folder, &trace, is_native) {
-                Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),
-                Err(error) => {
-                    description.notes.push(format!("functions have no names: {error}"));
+            if trace.exists() {
+                match native_names::resolve(folder, &trace, is_native) {
+                    Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),
+                    Err(error) => {
+                        description.notes.push(format!("functions have no names: {error}"));
+                    }
                 }
-            }
-            if let Err(error) = references::naming::name_files(folder) {
-                let note = format!("variables that refer to blocks have no names: {error}");
-                description.notes.push(note);
+                if let Err(error) = references::naming::name_files(folder) {
+                    let note = format!("variables that refer to blocks have no names: {error}");
+                    description.notes.push(note);
+                }
             }
             // What a process was killed before it could say; or less than its last packet brought.
             let blocks = live_packets::blocks(&trace).unwrap_or(0);
@@ -106,6 +111,9 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 _ => description.trace.blocks.max(blocks),
             };
             complete(&mut description, &trace, ended);
+            if !trace.exists() {
+                note_missing_trace(&mut description);
+            }
             writing::finish(folder, &mut description);
             if wants_last {
                 writing::note_missing_last(&mut description);
@@ -115,7 +123,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
         }
         recordings.push(Recorded { folder: folder.clone(), description, alive });
     }
-    Finalized { statuses, recordings, root }
+    Finalized { statuses, recordings, gone, root }
 }
 
 /// Calls of allocators that were not recorded.
@@ -178,6 +186,15 @@ fn complete(description: &mut Description, trace: &Path, end: Option<End>) {
     }
 }
 
+/// Notes that somebody removed the trace while it was written.
+fn note_missing_trace(description: &mut Description) {
+    description.trace.blocks = 0;
+    description.trace.bytes = 0;
+    description.trace.state = FileState::Cut;
+    let note = "the trace was removed while the program ran: nothing is left of its allocations";
+    description.notes.push(note.into());
+}
+
 /// Tells the user, in one line a recording, what there is and what to type next. `family` is the folder of
 /// the recordings of `--children`, `native` whether OCaml programs were not looked for.
 pub(super) fn announce(
@@ -212,26 +229,30 @@ pub(super) fn announce(
         let is_shown = !is_nothing && shown < MAX_SHOWN;
         if is_shown {
             shown += 1;
-            eprintln!("{}", summary(recorded, is_member));
+            message!("{}", summary(recorded, is_member));
         }
         let next = shell_quote::path(&recorded.folder);
         let lines =
             writing::lines(description, &recorded.folder, Some(&*next).filter(|_| !is_member));
         let has_some = outcome::snapshots_taken(description) > 0;
         for line in lines.iter().skip(usize::from(is_member && !is_shown && has_some)) {
-            eprintln!("memtrail: {line}");
+            message!("memtrail: {line}");
         }
         for note in &description.notes {
-            eprintln!("memtrail: note: {note}");
+            message!("memtrail: note: {note}");
         }
         if let Some(hint) = outcome::hint(description).filter(|_| is_shown) {
-            eprintln!("hint: {hint}");
+            message!("hint: {hint}");
         }
     }
     if let Some(family) = family.filter(|_| several) {
-        eprintln!("{}", family_summary(finalized, family, nothing));
+        message!("{}", family_summary(finalized, family, nothing));
     } else if finalized.recordings.len() > 4 {
-        eprintln!("memtrail: {} recordings", finalized.recordings.len());
+        message!("memtrail: {} recordings", finalized.recordings.len());
+    }
+    for folder in &finalized.gone {
+        let folder = folder.display();
+        message!("memtrail: {folder} was removed while the program ran: the recording is lost");
     }
     // A script may start the same one many times.
     let mut refused: Vec<(&str, &str, Option<&str>, usize)> = Vec::new();
@@ -246,34 +267,35 @@ pub(super) fn announce(
     for (program, reason, hint, times) in refused {
         let times =
             if times > 1 { format!(" ({} times)", grouped(times as u64)) } else { String::new() };
-        eprintln!("memtrail: not recorded: {program} {reason}{times}");
+        message!("memtrail: not recorded: {program} {reason}{times}");
         if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
+            message!("hint: {hint}");
         }
     }
     let passed = finalized.statuses.iter().filter(|s| s.state == State::Passed).count();
     if passed > 0 && family.is_none() {
         let kind = if native { "" } else { "OCaml " };
-        eprintln!(
+        message!(
             "memtrail: {passed} more {kind}{} started and not recorded; --children records all",
             if passed == 1 { "program was" } else { "programs were" }
         );
     }
     let forked = finalized.statuses.iter().filter(|s| s.state == State::Forked && is_alive(s.pid));
     for status in forked {
-        eprintln!(
+        message!(
             "memtrail: process {} was forked from the program and runs on; it is recorded from now \
              on as *-{}.memtrail",
-            status.pid, status.pid
+            status.pid,
+            status.pid
         );
     }
     if finalized.recordings.is_empty() && finalized.statuses.is_empty() {
         let name = command.first().map(|name| Path::new(name).display().to_string());
         let name = name.unwrap_or_default();
         if native {
-            eprintln!("memtrail: nothing recorded: {name} has not loaded the agent");
+            message!("memtrail: nothing recorded: {name} has not loaded the agent");
         } else {
-            eprintln!("memtrail: nothing recorded: no native OCaml program was started by {name}");
+            message!("memtrail: nothing recorded: no native OCaml program was started by {name}");
         }
     }
 }

@@ -12,10 +12,8 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use signal_hook::iterator::Signals;
-
-use super::process::PASSED_ON;
-use crate::error::{Failure, Kind};
+use super::signals;
+use crate::error::Failure;
 
 /// Name of the command that is this process.
 const COMMAND: &str = "watch-group";
@@ -112,15 +110,15 @@ pub(super) fn end() {
 pub(crate) struct Args {}
 
 /// The program of that process: until its standard input ends.
+#[allow(clippy::unnecessary_wraps, reason = "each subcommand has this signature")]
 pub(crate) fn run(_: &Args) -> Result<ExitCode, Failure> {
-    let failed = |error| Failure::new(Kind::Work, format_args!("cannot watch signals: {error}"));
-    let mut signals = Signals::new(PASSED_ON).map_err(failed)?;
-    thread::spawn(move || {
-        for signal in signals.forever() {
+    signals::block();
+    thread::spawn(|| {
+        signals::for_each(|signal| {
             let mut output = io::stdout().lock();
             // A pipe has room; if nobody reads it, this process ends soon.
             let _ = output.write_all(&[signal as u8]).and_then(|()| output.flush());
-        }
+        })
     });
     let mut ends = Vec::new();
     let _ = io::stdin().lock().read_to_end(&mut ends);

@@ -19,7 +19,9 @@ mod record;
 mod relay;
 mod sampler;
 mod session;
+mod signals;
 mod snapshots;
+mod stops;
 mod survivors;
 mod viewing;
 mod writing;
@@ -38,11 +40,13 @@ pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 pub(crate) use native::{Args as NativeArgs, Native};
 use preflight::Decision;
-pub(crate) use process::End;
+pub(crate) use process::{End, has_stack};
 pub(crate) use rate::parse as parse_rate;
 pub(crate) use record::{Request, record};
 use session::Session;
+pub(crate) use signals::{block as block_signals, unblock as unblock_signals};
 pub(crate) use snapshots::Args as SnapshotArgs;
+pub(crate) use stops::{Args as WakeArgs, run as wake_up};
 use viewing::{Announcement, Viewing};
 
 /// What is left of a callstack that is too deep must not be deeper than the limit.
@@ -178,7 +182,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    process::survive_file_limits();
+    signals::survive_file_limits();
     if !args.view && args.serving.is_asked_for() {
         return Err(Failure::new(Kind::Usage, "there is no page to serve without --view")
             .hint("memtrail run --view -- PROGRAM"));
@@ -235,7 +239,9 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
         Err(error) => return Ok(Err(Unprepared::new("make a session folder", &error))),
     };
     // Without it, a program that gives up its privileges has no snapshots: that is said then.
+    signals::block();
     let relay = relay::Service::start(session.folder(), &options).ok();
+    signals::unblock();
     Ok(Ok(Prepared { session, family, relay, library }))
 }
 
@@ -254,9 +260,9 @@ fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
         };
     }
     if !args.quiet {
-        eprintln!("memtrail: not recording {name}: {reason}");
+        message!("memtrail: not recording {name}: {reason}");
         if let Some(hint) = hint {
-            eprintln!("hint: {hint}");
+            message!("hint: {hint}");
         }
     }
     cannot_start(args.program(), &process::become_program(args.plain_command()))
@@ -320,6 +326,7 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
     if let Some(viewing) = viewing {
         viewing.end();
     }
+    signals::unblock();
     if kept {
         session.leave();
         // What runs on may begin a recording.

@@ -1,6 +1,6 @@
 //! The target as a child process: started as a shell would, watched, and imitated at the end.
 //!
-//! With `relay/shared.rs` the only file of this crate with `unsafe`: the standard library changes the signal mask and
+//! With `signals.rs` and `relay/shared.rs` the only file of this crate with `unsafe`: the standard library changes the signal mask and
 //! `SIGPIPE` of its children and opens standard streams that were closed; a recorder must not.
 
 #![expect(unsafe_code, reason = "signal masks and dispositions, see above")]
@@ -9,31 +9,9 @@ use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, AtomicUsize, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use signal_hook::consts::signal::{
-    SIGCONT, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH,
-};
-use signal_hook::iterator::SignalsInfo;
-use signal_hook::iterator::exfiltrator::WithOrigin;
-use signal_hook::low_level::siginfo::Cause;
-
-use super::group_signals;
-
-/// `SIGPIPE`'s disposition when this process started, before Rust's runtime ignored it.
-static SIGPIPE_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
-
-/// The same of `SIGXFSZ`, which we ignore: a recording that reaches the limit on file sizes is to be
-/// described, not to end us.
-static SIGXFSZ_BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
-
-/// Signals that were ignored when this process started, a bit each. The program is to ignore them too, until it wants them:
-/// a shell's script starts programs in the background without `SIGINT`, `nohup` without `SIGHUP`.
-static IGNORED_BEFORE: AtomicU32 = AtomicU32::new(0);
-
-fn is_ignored(ignored: u32, signal: i32) -> bool {
-    ignored & 1 << signal != 0
-}
+use super::{group_signals, signals, stops};
 
 /// The standard streams that were closed when this process started, a bit each.
 static CLOSED: AtomicU32 = AtomicU32::new(0);
@@ -43,34 +21,13 @@ static CLOSED: AtomicU32 = AtomicU32::new(0);
 static NOTE: extern "C" fn() = note_what_was_inherited;
 
 extern "C" fn note_what_was_inherited() {
-    SIGPIPE_BEFORE.store(disposition(libc::SIGPIPE), Relaxed);
-    SIGXFSZ_BEFORE.store(disposition(libc::SIGXFSZ), Relaxed);
-    for signal in PASSED_ON {
-        if disposition(signal) == libc::SIG_IGN {
-            IGNORED_BEFORE.fetch_or(1 << signal, Relaxed);
-        }
-    }
+    signals::note_what_was_inherited();
     for stream in 0..3 {
         // SAFETY: only asks.
         if unsafe { libc::fcntl(stream, libc::F_GETFD) } < 0 {
             CLOSED.fetch_or(1 << stream, Relaxed);
         }
     }
-}
-
-fn disposition(signal: i32) -> usize {
-    // SAFETY: only asks; an all-zero sigaction is valid.
-    unsafe {
-        let mut now: libc::sigaction = std::mem::zeroed();
-        libc::sigaction(signal, std::ptr::null(), &raw mut now);
-        now.sa_sigaction
-    }
-}
-
-/// From now on a file that reaches the limit is an error, not our end.
-pub(super) fn survive_file_limits() {
-    // SAFETY: plain system call.
-    unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
 /// How a child ended.
@@ -88,21 +45,11 @@ pub(super) fn user_id() -> u32 {
 
 /// Gives `command` what this process was given: signal mask, ignored signals, closed streams.
 fn as_inherited(command: &mut Command) {
-    let sigpipe = SIGPIPE_BEFORE.load(Relaxed);
-    let sigxfsz = SIGXFSZ_BEFORE.load(Relaxed);
     let closed = CLOSED.load(Relaxed);
-    let ignored = IGNORED_BEFORE.load(Relaxed);
-    // SAFETY: an all-zero set is valid and is filled; the closure makes async-signal-safe calls.
+    // SAFETY: the closure makes async-signal-safe calls.
     unsafe {
-        let mut mask: libc::sigset_t = std::mem::zeroed();
-        libc::pthread_sigmask(libc::SIG_SETMASK, std::ptr::null(), &raw mut mask);
         command.pre_exec(move || {
-            libc::signal(libc::SIGPIPE, sigpipe);
-            libc::signal(libc::SIGXFSZ, sigxfsz);
-            for signal in PASSED_ON.into_iter().filter(|&signal| is_ignored(ignored, signal)) {
-                libc::signal(signal, libc::SIG_IGN);
-            }
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut());
+            signals::restore_what_was_inherited();
             for stream in (0..3).filter(|stream| closed & 1 << stream != 0) {
                 libc::close(stream);
             }
@@ -149,16 +96,6 @@ pub(super) fn set_environment(command: &mut Command, entries: Vec<CString>) {
 pub(super) fn become_program(mut command: Command) -> io::Error {
     as_inherited(&mut command);
     command.exec()
-}
-
-static CHILD: AtomicI32 = AtomicI32::new(0);
-
-/// Whether a signal has come that ends programs for good: the terminal is gone, or the system stops.
-static END_REQUESTED: AtomicBool = AtomicBool::new(false);
-
-/// Whether more was meant to end than the program.
-pub(super) fn end_requested() -> bool {
-    END_REQUESTED.load(Relaxed)
 }
 
 /// Whether starting a program failed for want of what memtrail needs beside it.
@@ -225,6 +162,18 @@ pub(super) fn can_be_loaded(library: &std::path::Path) -> io::Result<()> {
     Ok(())
 }
 
+/// True if the main thread's stack has room for the command line's parser and all that follows.
+pub(crate) fn has_stack() -> bool {
+    const ENOUGH: u64 = 2 << 20;
+    // SAFETY: an all-zero rlimit is valid, and getrlimit fills it.
+    let limit = unsafe {
+        let mut limit: libc::rlimit = std::mem::zeroed();
+        libc::getrlimit(libc::RLIMIT_STACK, &raw mut limit);
+        limit.rlim_cur
+    };
+    limit >= ENOUGH
+}
+
 /// The most address space that this process may have, in bytes, if there is a limit.
 pub(super) fn address_space() -> Option<u64> {
     // SAFETY: an all-zero rlimit is valid, and getrlimit fills it.
@@ -236,10 +185,6 @@ pub(super) fn address_space() -> Option<u64> {
     (limit != libc::RLIM_INFINITY).then_some(limit)
 }
 
-/// Signals that are passed on to the program.
-pub(super) const PASSED_ON: [i32; 8] =
-    [SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH, SIGCONT];
-
 /// Starts the program, waits for its end, and passes signals on to it meanwhile.
 pub(super) fn run(
     mut command: Command,
@@ -250,31 +195,13 @@ pub(super) fn run(
     if killed_with_us {
         kill_with_parent(&mut command);
     }
-    let mut signals = SignalsInfo::<WithOrigin>::new(PASSED_ON)?;
+    signals::block();
     // It waits for the child: should there be no thread to be had, nothing has been started yet.
     let (begin, begun) = std::sync::mpsc::channel::<()>();
-    std::thread::Builder::new().stack_size(128 * 1024).spawn(move || {
-        if begun.recv().is_err() {
-            return;
-        }
-        for origin in &mut signals {
-            let ignored = is_ignored(IGNORED_BEFORE.load(Relaxed), origin.signal);
-            if matches!(origin.signal, SIGHUP | SIGTERM) && !ignored {
-                END_REQUESTED.store(true, Relaxed);
-            }
-            // What the terminal sends goes to the whole group, so the child has it already.
-            if !matches!(origin.cause, Cause::Kernel) && !group_signals::is_for_all(origin.signal) {
-                let child = CHILD.load(Relaxed);
-                if child > 0 {
-                    // SAFETY: plain system call; the child is not reaped while CHILD names it.
-                    unsafe { libc::kill(child, origin.signal) };
-                }
-            }
-        }
-    })?;
+    signals::start(begun)?;
     let child = command.spawn()?;
     let pid = child.id() as i32;
-    CHILD.store(pid, Relaxed);
+    signals::pass_on_to(pid);
     // It fails only if the thread is gone.
     let _ = begin.send(());
     group_signals::begin();
@@ -287,7 +214,7 @@ pub(super) fn run(
 fn wait(pid: i32) -> io::Result<End> {
     loop {
         let mut status = 0;
-        // WNOWAIT leaves the child a zombie, so that its number stays its own until CHILD is 0.
+        // WNOWAIT leaves the child a zombie, so that its number stays its own as long as signals go to it.
         // SAFETY: a valid out-pointer; an all-zero siginfo is valid.
         let (waited, what) = unsafe {
             let mut info: libc::siginfo_t = std::mem::zeroed();
@@ -303,7 +230,7 @@ fn wait(pid: i32) -> io::Result<End> {
             return Err(error);
         }
         if what != libc::CLD_STOPPED {
-            CHILD.store(0, Relaxed);
+            signals::pass_on_to(0);
         }
         // SAFETY: a valid out-pointer; the child has something to report.
         let reaped = unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED) };
@@ -311,12 +238,7 @@ fn wait(pid: i32) -> io::Result<End> {
             continue;
         }
         if libc::WIFSTOPPED(status) {
-            // Stop too, so that the shell sees its job stopped; go on together.
-            // SAFETY: plain system calls.
-            unsafe {
-                libc::kill(libc::getpid(), libc::SIGSTOP);
-                libc::kill(pid, libc::SIGCONT);
-            }
+            stops::stop_with(pid as u32, libc::WSTOPSIG(status));
             continue;
         }
         return Ok(if libc::WIFSIGNALED(status) {
@@ -325,6 +247,29 @@ fn wait(pid: i32) -> io::Result<End> {
             End::Exited(libc::WEXITSTATUS(status))
         });
     }
+}
+
+/// Stops this process as `signal` does if nobody handles it.
+pub(super) fn stop_by(signal: i32) {
+    // SAFETY: plain system calls with valid arguments; the signal is blocked in all other threads, and its handling and the mask
+    // are as before afterwards.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        // This thread alone is meant: another one waits for it.
+        libc::raise(signal);
+        if signal != libc::SIGSTOP {
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Continues a process.
+pub(super) fn wake(pid: u32) {
+    // SAFETY: plain system call.
+    unsafe { libc::kill(pid as i32, libc::SIGCONT) };
 }
 
 /// Dies of `signal`, without a second core dump.

@@ -7,9 +7,9 @@ use std::path::PathBuf;
 use memtrail_recording::session::CALLSTACK_DEPTH;
 
 use super::preflight::{self, Decision};
-use super::process::{self, End};
-use super::sampler;
+use super::process::End;
 use super::{Args, Native, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
+use super::{sampler, signals};
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
 
@@ -70,7 +70,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         check_callstacks: false,
         command,
     };
-    process::survive_file_limits();
+    signals::survive_file_limits();
     if let Decision::Unrecorded { reason, hint } =
         preflight::look(args.program(), args.native.which())
     {

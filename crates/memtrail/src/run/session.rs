@@ -6,6 +6,7 @@ use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_recording::session::{Options, Status};
+use memtrail_types::trusted_folder;
 
 use super::old_sessions;
 
@@ -20,6 +21,11 @@ impl Session {
         let mut last = io::Error::from(io::ErrorKind::NotFound);
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         for base in runtime.into_iter().chain([PathBuf::from("/dev/shm"), std::env::temp_dir()]) {
+            // What other users could rename, agents would read.
+            if let Err(error) = trusted_folder::check_shared(&base) {
+                last = error;
+                continue;
+            }
             for attempt in 0..16u32 {
                 let unique = std::time::SystemTime::now()
                     .duration_since(std::time::UNIX_EPOCH)

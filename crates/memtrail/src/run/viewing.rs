@@ -17,7 +17,6 @@ use serde::Serialize;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use super::process;
 use crate::json;
 use crate::view::{Serving, Shown, Sources, follow_family};
 
@@ -83,11 +82,12 @@ impl Viewing {
         }
         // Only what comes from now on: the Ctrl-C that ended the program was meant for it.
         let Ok(mut signals) = Signals::new([SIGINT, SIGTERM, SIGHUP]) else { return };
-        if process::end_requested() {
+        super::signals::unblock();
+        if super::signals::end_requested() {
             return;
         }
         if !matches!(self.announcement, Announcement::Nothing) {
-            eprintln!("memtrail: the page stays until Ctrl-C: {}", shown.url());
+            message!("memtrail: the page stays until Ctrl-C: {}", shown.url());
         }
         signals.forever().next();
     }
@@ -166,7 +166,7 @@ impl Watch {
             Ok(mut shown) => {
                 match self.announcement {
                     Announcement::Nothing => {}
-                    Announcement::Text => eprintln!("memtrail: watch it at {}", shown.url()),
+                    Announcement::Text => message!("memtrail: watch it at {}", shown.url()),
                     Announcement::Json => {
                         json::report(&WatchedPage { url: shown.url() });
                     }

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use memtrail_engine::{Engine, Setting};
-use memtrail_text::rounded::{bytes, bytes_with_error, grouped, seconds};
+use memtrail_text::rounded::{bytes, grouped, seconds};
 
 use super::Args;
 use super::family::FamilyFigures;
@@ -87,7 +87,7 @@ fn print(shown: Shown<'_>, mut state: State, args: &Args) -> Result<(), Failure>
     let rss = rss.map_or_else(String::new, |rss| format!(", RSS {}", bytes(rss as f64)));
     let text = format!(
         "live {}, {} in {}{rss}, allocates {}",
-        bytes_with_error(live.all.live.value, live.all.live.stderr),
+        live.all.live.size(),
         signed(live.all.change.value, live.all.change.stderr),
         seconds(live.window),
         rate(figures.per_second(live.all.allocated.value)),

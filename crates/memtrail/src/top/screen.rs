@@ -5,7 +5,7 @@
 
 use std::time::Instant;
 
-use memtrail_text::rounded::{bytes, bytes_with_error, percent, seconds};
+use memtrail_text::rounded::{bytes, percent, seconds};
 use ratatui::Frame;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -120,7 +120,7 @@ fn header(lines: &mut Lines<'_>, shown: Shown<'_>) {
     ]);
     let rss = figures.process.and_then(|process| process.rss);
     lines.parts(vec![
-        Span::raw(format!("live {}", bytes_with_error(live.all.live.value, live.all.live.stderr))),
+        Span::raw(format!("live {}", live.all.live.size())),
         Span::raw(format!(
             "{} in {}",
             signed(live.all.change.value, live.all.change.stderr),

@@ -74,7 +74,7 @@ fn processes(family: &FamilyFigures, state: &State) -> Table {
     let rows = shown.iter().map(|(_, row)| {
         let of = &row.figures;
         let texts = vec![
-            bytes_with_error(of.live.value, of.live.stderr),
+            of.live.size(),
             rate(row.allocated_per_second),
             row.rss.map_or_else(String::new, |rss| bytes(rss as f64)),
             signed(of.change.value, of.change.stderr),
@@ -117,7 +117,7 @@ fn sites(figures: &Figures, state: &State) -> Table {
     let rows = shown.into_iter().map(|row| {
         let of = &row.figures;
         let texts = vec![
-            bytes_with_error(of.live.value, of.live.stderr),
+            of.live.size(),
             signed(of.change.value, of.change.stderr),
             rate(figures.per_second(of.allocated.value)),
             of.age.map_or_else(String::new, seconds),
@@ -216,7 +216,7 @@ fn collector(figures: &Figures) -> Table {
         format!(
             "allocated {}, in all {}",
             rate(figures.per_second(live.all.allocated.value)),
-            bytes_with_error(live.total.value, live.total.stderr),
+            live.total.size(),
         ),
         format!(
             "promoted {}, {} of that",

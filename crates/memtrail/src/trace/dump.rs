@@ -1,6 +1,6 @@
 //! `memtrail trace dump`: every event, one line each.
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -11,6 +11,7 @@ use memtrail_trace::{
 use serde::Serialize;
 
 use crate::error::Failure;
+use crate::plain_text;
 use crate::recording_source::Process;
 use crate::trace::input::Input;
 
@@ -40,7 +41,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let input = Input::open(&args.trace, args.process)?;
     let reader = input.reader()?;
     let start = reader.info().start;
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = plain_text::standard_output(args.json);
     let mut stacks = Stacks::new(if args.json { json_frame } else { text_frame });
     let put = if args.json { put_json } else { put_text };
     let read = reader.try_for_each(Detail::Codes, |event, tables| {

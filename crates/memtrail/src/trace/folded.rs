@@ -1,6 +1,6 @@
 //! `memtrail trace folded`: call stacks for flame graph tools.
 
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use crate::caveats;
 use crate::error::Failure;
+use crate::plain_text;
 use crate::recording_source::Process;
 use crate::trace::input::Input;
 use crate::trace::progress::Progress;
@@ -59,7 +60,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let names = decoded.tables.locations.functions();
     let info = reader.info();
     let unit = f64::from(info.word_bits / 8) / info.sample_rate.0;
-    let mut out = BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
+    let mut out = plain_text::standard_output(args.json);
     if args.json {
         folded.for_each(|path, samples| {
             let name = |&id: &FunctionId| String::from_utf8_lossy(names.get(id));

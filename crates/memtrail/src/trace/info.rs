@@ -16,6 +16,7 @@ use crate::caveats;
 use crate::damage;
 use crate::error::Failure;
 use crate::outcome;
+use crate::plain_text;
 use crate::rates;
 use crate::recording_source::Process;
 use crate::trace::input::Input;
@@ -49,7 +50,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     });
     drop(progress);
     let summary = Summary::new(&input, &reader, &decoded, &stats.finish());
-    let mut out = std::io::stdout().lock();
+    let mut out = plain_text::standard_output(args.json);
     if args.json {
         serde_json::to_writer_pretty(&mut out, &summary).map_err(std::io::Error::from)?;
         writeln!(out)?;

@@ -1,9 +1,11 @@
 //! What was found for another process of the same program, in the same folder: the search takes seconds, and its result
-//! is the same.
+//! is the same. One that found only a part is taken over between processes that ran when it was made, and not by
+//! later ones: files may have been built since.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::Recording;
 use memtrail_types::Types;
@@ -20,14 +22,26 @@ pub(super) fn found(subject: &Subject) -> Option<Types> {
         let known = Recording::open(folder).ok().and_then(|recording| recording.description);
         known.is_some_and(|known| known.build_id.as_deref() == Some(build_id))
     };
-    let others = with_types(own)?.into_iter().filter(is_same).take(MAX_LOOKED_AT);
+    let others: Vec<PathBuf> =
+        with_types(own)?.into_iter().filter(is_same).take(MAX_LOOKED_AT).collect();
     let units: BTreeSet<Vec<u8>> = Subject::units(own).ok()??.into_iter().collect();
     let has_all = |folder: &PathBuf| {
         let theirs = Subject::units(folder).ok().flatten();
         theirs.is_some_and(|theirs| units.is_subset(&theirs.into_iter().collect()))
     };
-    let other = others.into_iter().find(has_all)?;
-    Types::read(&fs::read(other.join(memtrail_types::FILE)).ok()?).ok()
+    let own_start = Recording::open(own).ok()?.description?.clock.start_unix_us;
+    others.into_iter().filter(has_all).find_map(|folder| {
+        let file = folder.join(memtrail_types::FILE);
+        let types = Types::read(&fs::read(&file).ok()?).ok()?;
+        let is_as_new =
+            || Some(microseconds(fs::metadata(&file).ok()?.modified().ok()?) > own_start);
+        (types.is_complete() || is_as_new()?).then_some(types)
+    })
+}
+
+fn microseconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The other recordings in the folder that a recording is in, where a result is stored.

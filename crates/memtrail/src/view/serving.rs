@@ -133,12 +133,12 @@ impl Shown {
             writeln!(out, "{}", self.url)?;
             if self.server.address().ip().is_unspecified() {
                 // Without the token, which is in one line only.
-                eprintln!(
+                message!(
                     "memtrail: the page is there at every address of this machine; here also at {}",
                     self.server.local_address()
                 );
             }
-            eprintln!("memtrail: the page is there until Ctrl-C");
+            message!("memtrail: the page is there until Ctrl-C");
         }
         out.flush()?;
         Ok(())

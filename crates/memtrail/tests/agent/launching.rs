@@ -65,10 +65,10 @@ fn the_working_folder_is_deleted() {
 #[test]
 fn hardly_any_descriptors() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = shell(folder.path(), "ulimit -n 5; exec $MEMTRAIL run -- $PROGRAM");
+    let output = shell(folder.path(), "ulimit -n 4; exec $MEMTRAIL run -- $PROGRAM");
     ran_unrecorded(&output, "Too many open files");
     let output =
-        shell(folder.path(), "ulimit -n 5; exec $MEMTRAIL run --require-recording -- $PROGRAM");
+        shell(folder.path(), "ulimit -n 4; exec $MEMTRAIL run --require-recording -- $PROGRAM");
     refused(&output, "Too many open files");
 }
 

@@ -20,6 +20,7 @@ mod rates;
 mod recorded;
 mod refusals;
 mod resident_memory;
+mod same_end;
 mod server;
 mod small_minor_heap;
 mod survival;

@@ -98,3 +98,26 @@ on_each!(the_executable_is_looked_for_before_the_runtime_starts, |compiler| {
     let recorded = Case::new(&program, &[]).same();
     assert!(read(&recorded.recording).words("Embedded.grow").0 > 100_000.0 * 7.0);
 });
+
+// The agent's collections ended the program when they got no memory.
+on_each!(memory_is_exhausted_and_the_program_goes_on, |compiler| {
+    let version = named(compiler).version;
+    let program = build(&named(compiler), "exhausts");
+    let options: &[&str] = if version < (5, 0) { &["--rate", "1"] } else { &["--rate", "1e-2"] };
+    let case = Case::new(&program, &[]).options(options).prelude("ulimit -v 300000");
+    let recorded = case.recorded();
+    assert_eq!(recorded.seen.status.code(), Some(3), "{:?}", recorded.seen);
+    assert_eq!(recorded.seen.stdout(), "went on\n");
+    read(&recorded.recording);
+});
+
+// Threads of ours made the kernel refuse the namespace, and kept the process after the end of its main thread.
+on_each!(namespaces_and_ends_by_the_system_call_alone, |compiler| {
+    let program = build_with(&named(compiler), "namespace", &["namespace_stubs.c"]);
+    for options in [&["--rate", "1e-2"][..], &["--rate", "1e-2", "--snapshot", "off"]] {
+        let recorded = Case::new(&program, &[]).options(options).same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{options:?}");
+        let contents = read(&recorded.recording);
+        assert!(contents.words("Namespace.after").0 > 0.0, "{options:?}");
+    }
+});

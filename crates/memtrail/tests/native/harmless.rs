@@ -285,3 +285,25 @@ fn a_program_forbids_itself_system_calls() {
         case.options(&["--native", "--rate", "1e-3", "--children"]).recorded_in_folder();
     assert_eq!(seen.stdout(), "before\nafter\n768\n", "{seen:?}");
 }
+
+/// Threads of ours kept the process, whose main thread libc did not see end.
+#[test]
+fn the_main_thread_ends_by_the_system_call_alone() {
+    let program = compile("exits_alone.c", &[]);
+    let request = ["--native", "--rate", "1e-2", "--snapshot", "request"];
+    let children = ["--native", "--rate", "1e-2", "--snapshot", "request", "--children"];
+    for (how, options) in [("", &request[..]), ("child", &children), ("child", &request)] {
+        let recorded = Case::command(&program.path, &[how]).options(options).same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{how} {options:?}");
+    }
+}
+
+/// The kernel refused it to a process with a thread of ours.
+#[test]
+fn a_program_moves_to_a_user_namespace() {
+    let program = compile("own_namespace.c", &[]);
+    let options = ["--native", "--rate", "1e-2", "--snapshot", "request"];
+    let recorded = Case::command(&program.path, &[]).options(&options).same();
+    assert_eq!(recorded.seen.stdout(), "moved\n");
+    assert!(contents::read(&recorded.recording).inside("after").next().is_some());
+}

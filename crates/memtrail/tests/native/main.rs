@@ -2,6 +2,7 @@
 
 mod check;
 mod examples;
+mod exec_lists;
 mod harmless;
 mod html;
 mod mappings;

@@ -92,3 +92,31 @@ fn a_full_disk_is_a_failure() {
     assert_eq!(code, Some(1));
     assert!(message.starts_with("memtrail: cannot write output: "), "{message}");
 }
+
+/// Function names of a recording could move the cursor, or set the title of the terminal.
+#[test]
+fn names_cannot_control_the_terminal() {
+    use memtrail_test_support::traces::{Spec, write};
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("evil.ctf");
+    let names = |code| match code {
+        1 => vec![("ou\u{1b}]0;evil\u{7}ter", "a\u{9b}2J.ml", 1)],
+        _ => vec![("in\u{1b}[2Jner", "b\u{202E}.ml", 2)],
+    };
+    let blocks: Vec<Spec> = (0..100).map(|at| Spec::at(at, &[1, 2])).collect();
+    std::fs::write(&file, write(1e-3, &blocks, names)).unwrap();
+    let file = file.to_str().unwrap();
+    let mut all = vec![vec!["export", "--format", "folded", file]];
+    all.extend(["dump", "info", "hotspots", "folded"].map(|command| vec!["trace", command, file]));
+    for command in all {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .args(&command)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        let bad = |c: char| c.is_control() && c != '\n' || c == '\u{202E}';
+        assert!(!text.contains(bad), "{command:?}: {text:?}");
+        assert_eq!(text.contains("in\u{FFFD}[2Jner"), command[1] != "info", "{text:?}");
+    }
+}

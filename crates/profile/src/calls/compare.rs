@@ -15,7 +15,7 @@ use super::entities::{Entity, Label, NO_ENTITY};
 use super::flame::Limits;
 use super::level::{Level, Match};
 use super::table::table;
-use crate::estimate::Estimate;
+use crate::estimate::{Estimate, Estimator};
 use crate::selected::Cell;
 use crate::sites::By;
 
@@ -24,10 +24,8 @@ use crate::sites::By;
 pub struct Side<'a> {
     /// What was selected.
     pub view: View<'a>,
-    /// Bytes that a sample stands for.
-    pub bytes_per_sample: f64,
-    /// Variance of a number of samples, for each of them.
-    pub variance: f64,
+    /// Turns its samples into bytes.
+    pub estimator: &'a Estimator,
     /// What bytes are multiplied with, to make the sides comparable: 1, or one by the duration.
     pub scale: f64,
 }
@@ -131,10 +129,7 @@ impl Status {
 
 impl Side<'_> {
     fn bytes(&self, cell: Cell) -> Estimate {
-        let samples = cell.samples as f64;
-        let unit = self.bytes_per_sample * self.scale;
-        let variance = samples * self.variance.max(0.0);
-        Estimate { value: samples * unit, stderr: variance.sqrt() * unit }
+        self.estimator.bytes_of_cell(&cell).scaled(self.scale)
     }
 
     fn key(&self, label: Label) -> &str {

@@ -69,6 +69,26 @@ pub(super) fn died(died: Died) -> usize {
     }
 }
 
+impl Profile {
+    /// The beginning and the end of a time window that is written as in the condition `allocated:`.
+    ///
+    /// # Errors
+    /// If it is no range of time, or ends before it begins.
+    pub fn window(&self, text: &str) -> Result<(Elapsed, Elapsed), FilterError> {
+        if text.trim() == ".." {
+            return Ok((Elapsed(0), Elapsed(u64::MAX)));
+        }
+        let filter = Filter::parse(&[format!("allocated:{text}")])?;
+        let resolved = filter.resolve(self)?;
+        let range = resolved.conditions.iter().find_map(|condition| match &condition.kind {
+            Kind::Allocated(ranges) => ranges.first().copied(),
+            _ => None,
+        });
+        let (from, to) = range.unwrap_or((0, u64::MAX));
+        Ok((Elapsed(from), Elapsed(to)))
+    }
+}
+
 impl Filter {
     /// Looks up what the conditions name in a profile.
     ///

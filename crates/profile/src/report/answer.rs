@@ -125,7 +125,7 @@ fn whole(profile: &Profile, peak: Elapsed) -> Totals {
             kinds[kind] += block.samples;
         }
     }
-    let [minor, major, external] = kinds.map(|samples| profile.estimator.bytes_of(samples).value);
+    let [minor, major, external] = kinds.map(|samples| profile.estimator.bytes_of(samples));
     Totals {
         allocated: amount(profile, &allocated),
         promoted: amount(profile, &promoted),
@@ -139,7 +139,7 @@ fn whole(profile: &Profile, peak: Elapsed) -> Totals {
 }
 
 fn points(profile: &Profile, count: usize) -> Vec<TimelinePoint> {
-    let bytes = |samples| profile.estimator.bytes_of(samples).value;
+    let bytes = |samples| profile.estimator.bytes_of(samples);
     let point = |point: &Point| TimelinePoint {
         seconds: point.time.seconds(),
         minor_bytes: bytes(point.minor),

@@ -10,6 +10,7 @@ mod naming;
 
 use std::ops::AddAssign;
 
+use memtrail_stats::{Estimate, unseen};
 use serde::Serialize;
 
 use crate::caveats::Caveats;
@@ -120,6 +121,24 @@ pub struct Amount {
     pub samples: u64,
     /// Blocks in the trace that this is estimated from.
     pub recorded_blocks: u64,
+}
+
+impl Trace {
+    /// The most bytes, 19 times out of 20, of blocks none of which was sampled; 0 if every word was.
+    pub fn unseen_bytes(&self) -> f64 {
+        if self.samples_per_word >= 1.0 {
+            return 0.0;
+        }
+        let lowest = self.adapted.map_or(self.samples_per_word, |of| of.lowest_samples_per_word);
+        unseen(self.bytes_per_sample * self.samples_per_word / lowest)
+    }
+}
+
+impl Amount {
+    /// Bytes with their error.
+    pub fn bytes_estimate(&self) -> Estimate {
+        Estimate { value: self.bytes, stderr: self.bytes_stderr }
+    }
 }
 
 impl AddAssign for Amount {

@@ -6,6 +6,7 @@ use super::answer::{amount, share};
 use super::details::Details;
 use super::{CallerChain, Frame, Place};
 use crate::callers::{self, Caller, Limits, Step};
+use crate::estimate::Sum;
 use crate::names;
 use crate::profile::Profile;
 use crate::sites::{Key, Places, Total};
@@ -27,7 +28,7 @@ impl Naming<'_> {
         all: &Total,
     ) -> Place {
         let key = self.places.keys()[place];
-        let bytes = |samples| self.profile.estimator.bytes_of(samples).value;
+        let bytes = |samples| self.profile.estimator.bytes_of(samples);
         let bytes_by_tenth_of_time = detail.by_tenth.map(bytes);
         let callers = callers::callers(
             &self.profile.stacks,
@@ -49,7 +50,7 @@ impl Naming<'_> {
             never_collected_share: share(amounts.never_collected, samples),
             mean_age_seconds: amounts.mean_age().seconds(),
             bytes_by_tenth_of_time,
-            callers: callers.iter().map(|caller| self.caller(caller, samples)).collect(),
+            callers: callers.iter().map(|caller| self.caller(caller, &amounts.sum)).collect(),
         }
     }
 
@@ -77,14 +78,14 @@ impl Naming<'_> {
         }
     }
 
-    fn caller(&self, caller: &Caller, of: u64) -> CallerChain {
-        let bytes = self.profile.estimator.bytes_of(caller.samples);
+    fn caller(&self, caller: &Caller, of: &Sum) -> CallerChain {
+        let bytes = self.profile.estimator.bytes_of_part(of, caller.samples);
         let (first, rest) = match caller.chain.len() {
             len if len > CHAIN => caller.chain.split_at(CHAIN - 1),
             _ => (caller.chain.as_slice(), [].as_slice()),
         };
         CallerChain {
-            share: share(caller.samples, of),
+            share: share(caller.samples, of.samples),
             bytes: bytes.value,
             bytes_stderr: bytes.stderr,
             chain: first.iter().map(|step| self.frame(step)).collect(),

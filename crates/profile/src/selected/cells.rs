@@ -14,6 +14,8 @@ use crate::profile::Profile;
 pub struct Cell {
     /// Samples.
     pub samples: u64,
+    /// Samples, each times the number that it stands for beyond itself.
+    pub excess: u64,
     /// Samples in blocks that were never collected.
     pub live: u64,
     /// Blocks, estimated.
@@ -34,6 +36,7 @@ impl Add for Cell {
     fn add(self, other: Self) -> Self {
         Self {
             samples: self.samples + other.samples,
+            excess: self.excess.saturating_add(other.excess),
             live: self.live + other.live,
             blocks: self.blocks + other.blocks,
             age: self.age + other.age,
@@ -59,6 +62,7 @@ pub struct Cells {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Whole {
     pub(super) samples: u64,
+    pub(super) excess: u64,
     pub(super) live: u64,
     pub(super) blocks: u64,
     pub(super) age: u64,
@@ -68,6 +72,7 @@ impl Whole {
     #[inline]
     pub(super) fn add(&mut self, other: &Self) {
         self.samples = self.samples.wrapping_add(other.samples);
+        self.excess = self.excess.wrapping_add(other.excess);
         self.live = self.live.wrapping_add(other.live);
         self.blocks = self.blocks.wrapping_add(other.blocks);
         self.age = self.age.wrapping_add(other.age);
@@ -111,6 +116,7 @@ impl Scale {
     pub(super) fn cell(self, whole: &Whole) -> Cell {
         Cell {
             samples: whole.samples,
+            excess: whole.excess,
             live: whole.live,
             blocks: whole.blocks as f64 / self.blocks,
             age: whole.age as f64 * f64::from(self.age).exp2(),
@@ -138,6 +144,7 @@ impl Cells {
         let (from, end) = (at(from), at(end.max(from)));
         self.scale.cell(&Whole {
             samples: end.samples.wrapping_sub(from.samples),
+            excess: end.excess.wrapping_sub(from.excess),
             live: end.live.wrapping_sub(from.live),
             blocks: end.blocks.wrapping_sub(from.blocks),
             age: end.age.wrapping_sub(from.age),

@@ -7,7 +7,7 @@ use memtrail_trace::Words;
 use super::Selected;
 use super::cells::{Cells, Scale, Whole};
 use crate::density::{Density, Grid};
-use crate::estimate::{Estimator, Sum};
+use crate::estimate::{Estimator, Sum, excess};
 use crate::filter::Resolved;
 use crate::filter::rows::{CHUNK, Chunk, lifetime};
 use crate::profile::Profile;
@@ -116,6 +116,7 @@ impl Pass<'_> {
                 let node = if (node as usize) < part.own.len() { node as usize } else { 0 };
                 part.own[node].add(&Whole {
                     samples,
+                    excess: excess(samples, halvings),
                     live,
                     blocks: weight,
                     age: scale.age(samples, lived),

@@ -10,9 +10,7 @@ use proptest::prelude::*;
 use crate::paths::{Made, traces};
 
 fn side(made: &Made, scale: f64) -> Side<'_> {
-    let estimator = &made.profile.estimator;
-    let bytes_per_sample = estimator.bytes_per_sample();
-    Side { view: made.view(), bytes_per_sample, variance: estimator.variance_per_sample(), scale }
+    Side { view: made.view(), estimator: &made.profile.estimator, scale }
 }
 
 /// Samples by the keys from the toplevel on.
@@ -44,7 +42,7 @@ proptest! {
         let (first, second) = (side(&a, 1.0), side(&b, scale));
         for by in [By::Function, By::Site, By::Module, By::File] {
             let alone = |made: &Made, scale: f64| -> BTreeMap<String, (f64, f64, f64)> {
-                let bytes = |samples: u64| made.profile.estimator.bytes_of(samples).value * scale;
+                let bytes = |samples: u64| made.profile.estimator.bytes_of(samples) * scale;
                 let lines = table(made.view(), by);
                 let sums = |line: &memtrail_profile::calls::Line| {
                     (bytes(line.total.samples), bytes(line.own.samples), line.total.blocks * scale)
@@ -88,7 +86,7 @@ proptest! {
             path.push(union.names[union.name[at] as usize].clone());
             prop_assert!(keys.remove(&path));
             let bytes = |made: &Made, samples: Option<&u64>, scale: f64| {
-                made.profile.estimator.bytes_of(samples.copied().unwrap_or(0)).value * scale
+                made.profile.estimator.bytes_of(samples.copied().unwrap_or(0)) * scale
             };
             prop_assert!(near(union.before[at], bytes(&a, before.get(&path), 1.0)));
             prop_assert!(near(union.after[at], bytes(&b, after.get(&path), scale)));

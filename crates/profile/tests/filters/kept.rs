@@ -151,6 +151,7 @@ fn check(trace: &[u8], texts: &[String]) -> Result<(), TestCaseError> {
         let lifetime = died.unwrap_or(plain.end) - born;
         let cell = Cell {
             samples: block.samples,
+            excess: 0,
             live: if died.is_none() { block.samples } else { 0 },
             blocks: weight,
             age: (block.samples * lifetime) as f64,

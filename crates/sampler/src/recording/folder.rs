@@ -1,11 +1,11 @@
 //! The recording's folder, as the launcher asked for it, and its description.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use memtrail_recording::session::{CLAIM_FILE, Options, Pace, SESSION_VARIABLE, State, Status};
+use memtrail_recording::session::{self, Options, Pace, SESSION_VARIABLE, State, Status};
 use memtrail_recording::{
     Description, FORMAT, FileState, RecordedRuntime, Sampling, TRACE_FILE, TraceFile,
 };
@@ -48,7 +48,7 @@ impl Folder {
             report(status(0, refused(reason)));
             return None;
         }
-        if !options.children && claim(&session).is_err() {
+        if !options.children && session::claim(&session, std::process::id()).is_err() {
             report(status(0, State::Passed));
             return None;
         }
@@ -157,11 +157,4 @@ impl Folder {
         // Without a description, the trace can be read all the same.
         drop(self.description.save(&self.path));
     }
-}
-
-/// Makes this process the one that is recorded.
-fn claim(session: &Path) -> io::Result<()> {
-    let mut file =
-        OpenOptions::new().write(true).create_new(true).open(session.join(CLAIM_FILE))?;
-    write!(file, "{}", std::process::id())
 }

@@ -36,7 +36,7 @@ pub enum Error {
     #[error("not a memtrace trace: it begins with {0:02x?}")]
     NotATrace(Vec<u8>),
     /// A version that this reader does not know.
-    #[error("trace format version {0}, newer than the versions 1 to 3 that are known")]
+    #[error("trace format version {0}, but only versions 1 to 3 are known")]
     Version(u16),
     /// There are packets, but none says what the trace is.
     #[error("no trace information: the first packet is missing or damaged")]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,6 +12,7 @@ use xxhash_rust::xxh3::Xxh3Default;
 
 use crate::cache;
 use crate::compiler::Compiler;
+use crate::trusted_folder;
 
 /// The sources in the order of their dependencies.
 const SOURCES: [(&str, &str); 19] = [
@@ -106,7 +108,7 @@ pub fn build(compiler: &Compiler) -> Result<PathBuf, BuildError> {
     let folder = cache::folder()?;
     let name = format!("{}{}-{:016x}", cache::PREFIX, compiler.version, identity(compiler));
     let file = folder.join(name);
-    if file.is_file() {
+    if trusted_folder::is_own_file(&file) {
         cache::note_use(&file);
         return Ok(file);
     }
@@ -114,7 +116,11 @@ pub fn build(compiler: &Compiler) -> Result<PathBuf, BuildError> {
     let work = folder.join(format!(".types-{}-{again}", std::process::id()));
     let _ = fs::remove_dir_all(&work);
     fs::create_dir(&work)?;
-    let built = compile(compiler, &work).and_then(|built| Ok(fs::rename(built, &file)?));
+    let built = compile(compiler, &work).and_then(|built| {
+        // Whatever the umask is: what others could write is not run.
+        fs::set_permissions(&built, fs::Permissions::from_mode(0o755))?;
+        Ok(fs::rename(built, &file)?)
+    });
     let _ = fs::remove_dir_all(&work);
     cache::remove_old(&folder, &file);
     built.map(|()| file)

@@ -22,7 +22,9 @@ pub(crate) use self::malloc::Malloc;
 use self::runtime::Domains;
 use crate::context::target::Target;
 use crate::os::clock::monotonic;
+use crate::os::lock::Lock;
 use crate::os::own_thread;
+use crate::recording::figure_log::FigureLog;
 
 /// How long the end of the process waits for the last figures, in nanoseconds: while the thread waits for
 /// locks of `malloc`, and otherwise.
@@ -41,6 +43,8 @@ pub(crate) struct MemoryLog {
     wanted: AtomicU32,
     /// The last of these that was answered; a futex.
     done: AtomicU32,
+    /// The files of figures, while no thread measures.
+    pub(super) logs: Lock<Option<[FigureLog; 2]>>,
 }
 
 impl MemoryLog {
@@ -52,6 +56,7 @@ impl MemoryLog {
             runs: AtomicBool::new(false),
             wanted: AtomicU32::new(0),
             done: AtomicU32::new(0),
+            logs: Lock::new(None),
         }
     }
 

@@ -11,6 +11,7 @@ use super::frames::{Frames, Sizes, Step};
 use super::pending::PendingStacks;
 use super::token::CaptureToken;
 use crate::context::target::Target;
+use crate::os::heap::may_fail;
 use crate::os::lock::Lock;
 use crate::recording::threads::ThreadId;
 use crate::recording::written_check::Expected;
@@ -158,7 +159,7 @@ impl Capturer {
             return;
         }
         let length = block::wosize(header);
-        if codes.try_reserve(length as usize).is_err() {
+        if may_fail(|| codes.try_reserve(length as usize)).is_err() {
             return;
         }
         for index in (0..length).rev() {

@@ -4,6 +4,7 @@ use memtrail_trace::{Code, omitted};
 
 use super::frames::{Frame, Frames, Sizes, Step};
 use super::segments::{StackSegment, Top};
+use crate::os::heap::may_fail;
 use crate::sampling::codes::code_of_return_address;
 use crate::sampling::labels;
 
@@ -93,8 +94,8 @@ impl Outermost {
     /// Keeps these frames, outermost first.
     pub(super) fn set(&mut self, outermost: impl Iterator<Item = (StackSegment, Frame, Code)>) {
         self.clear();
-        let room = self.frames.try_reserve(omitted::OUTERMOST).is_ok()
-            && self.codes.try_reserve(omitted::OUTERMOST).is_ok();
+        let room = may_fail(|| self.frames.try_reserve(omitted::OUTERMOST)).is_ok()
+            && may_fail(|| self.codes.try_reserve(omitted::OUTERMOST)).is_ok();
         for (segment, frame, code) in outermost.take(if room { omitted::OUTERMOST } else { 0 }) {
             if *self.segment.get_or_insert(segment) == segment {
                 self.in_piece = self.frames.len() + 1;

@@ -9,6 +9,7 @@
 
 use memtrail_trace::Code;
 
+use crate::os::heap::may_fail;
 use crate::recording::threads::ThreadId;
 use crate::recording::written_check::Expected;
 
@@ -79,9 +80,9 @@ impl PendingStacks {
         let common = self.path.iter().zip(stack).take_while(same).count();
         let new = stack.len() - common;
         self.path.truncate(common);
-        self.nodes.try_reserve(new).ok()?;
-        self.path.try_reserve(new).ok()?;
-        self.entries.try_reserve(1).ok()?;
+        may_fail(|| self.nodes.try_reserve(new)).ok()?;
+        may_fail(|| self.path.try_reserve(new)).ok()?;
+        may_fail(|| self.entries.try_reserve(1)).ok()?;
         for &code in &stack[common..] {
             let older = self.path.last().copied().unwrap_or(NO_NODE);
             self.path.push(self.nodes.len() as u32);
@@ -139,7 +140,7 @@ impl PendingStacks {
         let &Entry { mut node, thread, expected, .. } = self.entry(ticket)?;
         self.codes.clear();
         while let Some(&Node { code, older }) = self.nodes.get(node as usize) {
-            self.codes.try_reserve(1).ok()?;
+            may_fail(|| self.codes.try_reserve(1)).ok()?;
             self.codes.push(code);
             node = older;
         }

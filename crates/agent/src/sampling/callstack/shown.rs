@@ -1,5 +1,6 @@
 //! Of a deep callstack only the two ends are shown ([`memtrail_trace::omitted`]).
 
+use crate::os::heap::may_fail;
 use memtrail_trace::{Code, omitted};
 
 /// What is shown of a deep callstack.
@@ -29,7 +30,7 @@ impl Shown {
         std::mem::swap(&mut self.codes, &mut self.before);
         self.codes.clear();
         let length = outer.len() + 1 + inner.len();
-        if self.codes.try_reserve(length).is_err() {
+        if may_fail(|| self.codes.try_reserve(length)).is_err() {
             return 0;
         }
         self.codes.extend_from_slice(outer);

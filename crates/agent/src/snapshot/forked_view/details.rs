@@ -108,6 +108,13 @@ impl Details for RuntimeDetails<'_> {
         functions::each(self.view, codes, each);
     }
 
+    fn hashes(&mut self, each: &mut dyn FnMut(i64)) {
+        for region in regions::statics(self.view) {
+            variants::identifiers(region.words, |name| each(variants::hash(name)));
+            variants::strings(region.words, |text| each(variants::string_hash(text)));
+        }
+    }
+
     fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8])) {
         if hashes.is_empty() {
             return;

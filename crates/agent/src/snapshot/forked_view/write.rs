@@ -38,7 +38,11 @@ pub(in crate::snapshot) fn write(job: &WriteJob<'_>) -> i32 {
     match try_write(job) {
         Ok(()) => 0,
         Err(error) => {
-            let errno = error.raw_os_error().unwrap_or(libc::EIO);
+            let errno = error.raw_os_error().unwrap_or(match error.kind() {
+                // More blocks than the file can number.
+                std::io::ErrorKind::Unsupported => libc::EOVERFLOW,
+                _ => libc::EIO,
+            });
             job.page.errno.store(errno, Release);
             1
         }

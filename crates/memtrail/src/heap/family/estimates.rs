@@ -3,7 +3,6 @@
 use memtrail_engine::heap::AliveEstimate;
 use memtrail_engine::leaks::BlocksEstimate;
 use memtrail_profile::estimate::Estimate;
-use memtrail_text::rounded::bytes_with_error;
 use serde::Serialize;
 
 /// What is estimated of blocks of all processes.
@@ -17,16 +16,11 @@ pub(super) struct Alive {
     pub(super) sampled: u64,
 }
 
-/// The sum of two estimates.
-pub(super) fn sum(a: Estimate, b: Estimate) -> Estimate {
-    Estimate { value: a.value + b.value, stderr: a.stderr.hypot(b.stderr) }
-}
-
 impl Alive {
     /// Adds those of one more process.
     pub(super) fn add(&mut self, more: Self) {
-        self.bytes = sum(self.bytes, more.bytes);
-        self.blocks = sum(self.blocks, more.blocks);
+        self.bytes += more.bytes;
+        self.blocks += more.blocks;
         self.sampled += more.sampled;
     }
 
@@ -37,11 +31,7 @@ impl Alive {
 
     /// Their size as text; nothing if there are none.
     pub(super) fn text(&self) -> String {
-        if self.bytes.value > 0.0 {
-            bytes_with_error(self.bytes.value, self.bytes.stderr)
-        } else {
-            String::new()
-        }
+        if self.bytes.value > 0.0 { self.bytes.size() } else { String::new() }
     }
 
     /// For an order by size, largest first.

@@ -6,13 +6,12 @@ use std::process::ExitCode;
 use memtrail_engine::heap::{SamplesResponse, SiteRow};
 use memtrail_heap::Bytes;
 use memtrail_profile::estimate::Estimate;
-use memtrail_text::rounded::{bytes, bytes_with_error, grouped, percent};
+use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::Read;
 use super::by_site::{BySite, Row, Sum};
 use super::draw_end;
-use super::estimates::sum;
 use crate::canvas::{FAINT, PLAIN};
 use crate::error::Failure;
 use crate::heap::sites::{self, Args, Sort};
@@ -50,8 +49,8 @@ struct OfSite {
 
 impl Sum for OfSite {
     fn add(&mut self, more: Self) {
-        self.alive = sum(self.alive, more.alive);
-        self.alive_blocks = sum(self.alive_blocks, more.alive_blocks);
+        self.alive += more.alive;
+        self.alive_blocks += more.alive_blocks;
         self.blocks += more.blocks;
         self.bytes += more.bytes;
         self.retained += more.retained;
@@ -65,7 +64,7 @@ struct InProcess {
 
 impl Sum for InProcess {
     fn add(&mut self, more: Self) {
-        self.alive = sum(self.alive, more.alive);
+        self.alive += more.alive;
     }
 }
 
@@ -84,7 +83,7 @@ pub(in crate::heap) fn sites(args: &Args, members: &[Fitting]) -> Result<ExitCod
         }
         let SamplesResponse { rows, sampled: more, alive: estimate, .. } = found.response;
         sampled += more;
-        alive = sum(alive, estimate);
+        alive += estimate;
         let recording = member.path.display().to_string();
         for row in rows {
             let SiteRow { alive, alive_blocks, blocks, bytes, retained, .. } = row;
@@ -119,7 +118,7 @@ pub(in crate::heap) fn sites(args: &Args, members: &[Fitting]) -> Result<ExitCod
         for row in &answer.rows {
             let of = &row.sums;
             let figures = vec![
-                format!("{mark}{}", bytes_with_error(of.alive.value, of.alive.stderr)),
+                format!("{mark}{}", of.alive.size()),
                 percent(of.share),
                 format!("{mark}{}", grouped(of.blocks)),
                 bytes(of.retained.0 as f64),

@@ -11,7 +11,7 @@ use memtrail_engine::query::HeapWhy;
 use memtrail_engine::references::ReferrersResponse;
 use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
-use memtrail_text::rounded::{bytes_with_error, count, grouped, percent, seconds};
+use memtrail_text::rounded::{count, grouped, percent, seconds};
 use serde::Serialize;
 
 use super::family;
@@ -210,7 +210,7 @@ pub(super) fn draw(canvas: &mut Canvas, args: &Args, answer: &Answer) {
 fn draw_heap(canvas: &mut Canvas, args: &Args, why: &WhyResponse) {
     let Limit(limit) = args.limit;
     draw_title(canvas, args, &why.names, [why.are_closures, why.are_callers]);
-    let size = bytes_with_error(why.alive.bytes.value, why.alive.bytes.stderr);
+    let size = why.alive.bytes.size();
     let text = if why.are_closures {
         format!(
             "{size} in {} blocks, exactly; nothing that these functions allocated is alive and sampled",
@@ -235,7 +235,7 @@ fn draw_heap(canvas: &mut Canvas, args: &Args, why: &WhyResponse) {
     let mut table = Table::new(&["alive", "", blocks, "block"], "owned by");
     for owner in &why.owners {
         let figures = vec![
-            bytes_with_error(owner.alive.bytes.value, owner.alive.bytes.stderr),
+            owner.alive.bytes.size(),
             percent(owner.share),
             if why.are_closures {
                 count(owner.alive.blocks.value)

@@ -3,6 +3,7 @@
 use super::super::frames::Frame;
 use super::super::segments::StackSegment;
 use super::{CachedStack, Segment};
+use crate::os::heap::may_fail;
 use crate::sampling::codes::code_of_return_address;
 use crate::sampling::labels;
 
@@ -45,11 +46,11 @@ impl CachedStack {
     /// Appends what was found. False if there is no memory for it.
     pub(super) fn append(&mut self) -> bool {
         let count = self.fresh.len();
-        let room = self.slots.try_reserve(count).is_ok()
-            && self.returns.try_reserve(count).is_ok()
-            && self.codes.try_reserve(count).is_ok()
-            && self.links.try_reserve(self.fresh_links.len()).is_ok()
-            && self.parts.try_reserve(self.fresh_parts.len()).is_ok();
+        let room = may_fail(|| self.slots.try_reserve(count)).is_ok()
+            && may_fail(|| self.returns.try_reserve(count)).is_ok()
+            && may_fail(|| self.codes.try_reserve(count)).is_ok()
+            && may_fail(|| self.links.try_reserve(self.fresh_links.len())).is_ok()
+            && may_fail(|| self.parts.try_reserve(self.fresh_parts.len())).is_ok();
         self.version += 1;
         if !room {
             return false;
@@ -79,7 +80,7 @@ impl CachedStack {
         if let Some(frame) = labels::frame() {
             for entry in end - count..end {
                 if self.returns[entry] == frame.return_address {
-                    if self.labelled.try_reserve(1).is_err() {
+                    if may_fail(|| self.labelled.try_reserve(1)).is_err() {
                         break;
                     }
                     self.labelled.push(entry);

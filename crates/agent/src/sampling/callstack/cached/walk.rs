@@ -5,6 +5,7 @@ use memtrail_trace::omitted;
 use super::super::frames::{Frames, Step};
 use super::super::segments::{StackSegment, Top};
 use super::{CachedStack, End, Segment, WINDOW};
+use crate::os::heap::may_fail;
 
 /// Where a walk stands among the entries that are known.
 struct Place {
@@ -93,7 +94,7 @@ impl CachedStack {
 
     /// Begins with a piece. The first `parts` parts may still be met.
     fn enter(&mut self, segment: StackSegment, parts: usize) -> Option<Place> {
-        self.fresh_parts.try_reserve(1).ok()?;
+        may_fail(|| self.fresh_parts.try_reserve(1)).ok()?;
         self.fresh_parts.push(Segment { segment, start: self.fresh.len() });
         let candidates = self.parts.get(..parts).unwrap_or_default();
         // Mostly it is the last one, or fibers are numbered in the order in which they were made.
@@ -176,7 +177,7 @@ impl CachedStack {
         for entry in (first..place.known).rev() {
             while self.parts.get(part).is_some_and(|at| at.start > entry) {
                 part -= 1;
-                self.fresh_parts.try_reserve(1).ok()?;
+                may_fail(|| self.fresh_parts.try_reserve(1)).ok()?;
                 let segment = self.parts[part].segment;
                 self.fresh_parts.push(Segment { segment, start: self.fresh.len() });
             }
@@ -191,11 +192,11 @@ impl CachedStack {
     #[inline]
     fn note(&mut self, slot: u64, pc: u64, link: bool) -> Option<()> {
         if link {
-            self.fresh_links.try_reserve(1).ok()?;
+            may_fail(|| self.fresh_links.try_reserve(1)).ok()?;
             self.fresh_links.push(self.fresh.len());
         }
         if self.fresh.len() == self.fresh.capacity() {
-            self.fresh.try_reserve(64).ok()?;
+            may_fail(|| self.fresh.try_reserve(64)).ok()?;
         }
         self.fresh.push((slot, pc));
         Some(())

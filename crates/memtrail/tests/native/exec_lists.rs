@@ -1,0 +1,19 @@
+//! Programs that become others by `execl`, `execlp`, `execle` and `fexecve`.
+
+use memtrail_test_support::contents::recordings_in;
+use memtrail_test_support::running::Case;
+
+use super::compile;
+
+/// Without `--children`, `execv` was followed and these were not: the recording ended there.
+#[test]
+fn arguments_one_by_one_lead_to_the_next_program_as_an_array_does() {
+    let program = compile("exec_lists.c", &[]);
+    for (way, recordings) in [("l", 2), ("p", 2), ("e", 2), ("f", 2), ("m", 1)] {
+        let case = Case::command(&program.path, &[way]).options(&["--native", "--rate", "1"]);
+        let recorded = case.same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{way}");
+        let folder = recorded.recording.parent().unwrap();
+        assert_eq!(recordings_in(folder).len(), recordings, "{way}");
+    }
+}

@@ -1,0 +1,21 @@
+/* Becomes itself by a function that takes the arguments one by one (l, p, e) or a descriptor (f). */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+int main(int count, char **words)
+{
+  char *only[] = { "ONLY=1", NULL }, *array[] = { words[0], "end", NULL };
+  free(malloc(1000));
+  switch (words[1][0]) {
+  case 'l': execl(words[0], words[0], "end", "2", "3", "4", "5", "6", "7", "8", "9", (char *)NULL); break;
+  case 'p': execlp(words[0], words[0], "end", (char *)NULL); break;
+  case 'e': execle(words[0], words[0], "end", "2", (char *)NULL, only); break;
+  case 'f': fexecve(open(words[0], O_RDONLY), array, only); break;
+  case 'm': execl("/no such program", words[0], (char *)NULL); break;
+  }
+  for (int word = 1; word < count; word++) printf("%s ", words[word]);
+  printf("%s\n", getenv("ONLY") ? "ONLY" : "");
+  return 3;
+}
