@@ -1,6 +1,6 @@
 // From what allocates to what retains it, and back: both halves of a recording in one question.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { after, test } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
 import { offline, recordKept, serve } from "./program.mjs";
@@ -172,8 +172,8 @@ for (const [place, url] of places) {
         page.waitForEvent("download"),
         page.getByRole("button", { name: "CSV", exact: true }).click(),
       ]);
-      const text = readFileSync(await download.path(), "utf8");
-      assert.match(text, /^Kind of block,Owner,Retained,Size,Age,Block\r\nstring,/);
+      const csv = await text(await download.createReadStream());
+      assert.match(csv, /^Kind of block,Owner,Retained,Size,Age,Block\r\nstring,/);
       await field.fill("colour:red");
       await field.press("Enter");
       await settled(page);

@@ -201,11 +201,11 @@ and declaration (declared : Scope.declared) =
       Queue.push (fun () -> set declarations number (declare declared)) left;
       number
 
-(* A parameter with the constraint to be a variant or an object, [constraint 'a = [> `X ]], stands for its argument, which
-   may have more than the constraint says. *)
+(* A parameter that is constrained to a variant or to an object with more methods, [constraint 'a = [> `X ]], stands for
+   its argument: that may have more tags or methods than the constraint. *)
 and parameter context ty =
   match Type_view.view ty with
-  | Variant _ | Object _ ->
+  | (Variant _ | Object _) when Type_view.may_have_more ty ->
       let number = context.next in
       context.next <- number + 1;
       Hashtbl.replace context.variables (Type_view.id ty) number;

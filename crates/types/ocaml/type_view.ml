@@ -31,6 +31,13 @@ let rec methods found ty =
   | Tfield (name, _, ty, rest) -> methods ((name, ty) :: found) rest
   | _ -> List.rev found
 
+(* True for types that stand for others with more methods, [< m : t; .. >], or other tags. *)
+let rec may_have_more ty =
+  match Type_nodes.desc ty with
+  | Tobject (rest, _) | Tfield (_, _, _, rest) -> may_have_more rest
+  | Tnil -> false
+  | _ -> true
+
 let tag (name, field) =
   Option.map (fun argument -> (name, argument)) (Type_nodes.tag_argument field)
 

@@ -6,12 +6,12 @@
 
 int main(int count, char **words)
 {
-  char *only[] = { "ONLY=1", NULL }, *array[] = { words[0], "end", NULL };
+  char *only[] = { "ONLY=1", NULL }, *array[] = { words[0], "done", NULL };
   free(malloc(1000));
   switch (words[1][0]) {
-  case 'l': execl(words[0], words[0], "end", "2", "3", "4", "5", "6", "7", "8", "9", (char *)NULL); break;
-  case 'p': execlp(words[0], words[0], "end", (char *)NULL); break;
-  case 'e': execle(words[0], words[0], "end", "2", (char *)NULL, only); break;
+  case 'l': execl(words[0], words[0], "done", "2", "3", "4", "5", "6", "7", "8", "9", (char *)NULL); break;
+  case 'p': execlp(words[0], words[0], "done", (char *)NULL); break;
+  case 'e': execle(words[0], words[0], "done", "2", (char *)NULL, only); break;
   case 'f': fexecve(open(words[0], O_RDONLY), array, only); break;
   case 'm': execl("/no such program", words[0], (char *)NULL); break;
   }

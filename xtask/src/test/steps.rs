@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::resume::Resume;
 use super::tally::{Tally, Tap};
 use super::{cargo_command, junit};
-use crate::command::{Outcome, WORKSPACE, target};
+use crate::command::{Outcome, WORKSPACE, repository};
 use crate::web;
 
 /// Wall time of one test.
@@ -60,7 +60,8 @@ impl Steps {
             if let Some(pattern) = pattern {
                 command.arg(pattern);
             }
-            let path = target().join("nextest").join(profile).join("junit.xml");
+            // nextest keeps its reports below the workspace, wherever the builds are.
+            let path = repository().join("target/nextest").join(profile).join("junit.xml");
             let _ = std::fs::remove_file(&path);
             let ended = command.status();
             let success = match &ended {

@@ -8,8 +8,7 @@ use super::column::Column;
 use super::core::{Conditional, Why};
 use super::csr::Csr;
 use super::external::External;
-use super::freed::Nodes;
-use super::nodes::{NO_BLOCK, Node, RootNodeId, RootNodes, SHARED};
+use super::nodes::{CoreNodes, NO_BLOCK, Node, RootNodeId, RootNodes, SHARED};
 use super::parents;
 use super::passes::in_pieces;
 use super::retained::Sizes;
@@ -40,7 +39,7 @@ pub struct Graph {
     /// Of each tree root: the root node that owns it.
     pub(super) owners: Column<u32>,
     /// The core's nodes of what ephemerons and finalisers wait for, once that is asked for.
-    pub(super) nodes_of_conditions: OnceLock<Nodes>,
+    pub(super) nodes_of_conditions: OnceLock<CoreNodes>,
     /// Submodules' blocks, with what each of their fields holds, in order.
     pub(super) modules: Vec<(u32, u32)>,
     /// The index that columns are in, if they were read from one.

@@ -3,16 +3,13 @@
 //! Not the sum of what they retain one by one: what several of them retain jointly is
 //! freed as well.
 
-use hashbrown::HashMap;
-use rustc_hash::FxBuildHasher;
-
 use super::analysis::Graph;
 use super::bits::Bits;
 use super::column::Place;
 use super::csr::{Csr, Pairs};
 use super::ephemerons::Waiting;
 use super::finalisers::finalisers;
-use super::nodes::{NO_BLOCK, RootNodeId, SHARED, SUPER_ROOT};
+use super::nodes::{CoreNodes, NO_BLOCK, RootNodeId, SHARED, SUPER_ROOT};
 use super::passes::gather;
 use crate::label::RootKind;
 use crate::read::{Columns, Error, Snapshot};
@@ -55,9 +52,6 @@ impl RemovalSet {
         self.blocks.contains(block)
     }
 }
-
-/// Nodes of the core, by block.
-pub(super) type Nodes = HashMap<u32, u32, FxBuildHasher>;
 
 /// How much would be freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -281,7 +275,7 @@ impl Graph {
 
     /// The core's nodes of ephemerons, their keys, and values with finalisers. All ways up are climbed at once: keys may be
     /// deep in a list, and each way as long as that.
-    fn find_nodes_of_conditions(&self, snapshot: &Snapshot<'_>) -> Nodes {
+    fn find_nodes_of_conditions(&self, snapshot: &Snapshot<'_>) -> CoreNodes {
         let ephemerons = snapshot.ephemerons.iter().filter(|ephemeron| ephemeron.data.is_some());
         let blocks = ephemerons.flat_map(|ephemeron| {
             std::iter::once(ephemeron.block.0).chain(ephemeron.keys.iter().map(|key| key.0))
@@ -317,7 +311,7 @@ impl Graph {
         block: u32,
         removed: &RemovalSet,
         rest: Option<&Rest>,
-        conditions: &Nodes,
+        conditions: &CoreNodes,
     ) -> Option<u32> {
         if !self.is_reachable(BlockIndex(block)) || removed.contains(block) {
             return None;

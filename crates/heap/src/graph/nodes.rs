@@ -1,6 +1,9 @@
 //! The graph's nodes: blocks, and above them the root nodes: one above all, the kinds of roots below it,
 //! then the labels.
 
+use hashbrown::HashMap;
+use rustc_hash::FxBuildHasher;
+
 use crate::label::{Labels, RootKind};
 use crate::units::{BlockIndex, LabelId};
 
@@ -23,6 +26,9 @@ pub enum Node {
 #[serde(transparent)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(type = "number"))]
 pub struct RootNodeId(pub u32);
+
+/// Nodes of the core, by block.
+pub(super) type CoreNodes = HashMap<u32, u32, FxBuildHasher>;
 
 /// The node above all.
 pub const SUPER_ROOT: RootNodeId = RootNodeId(0);

@@ -27,10 +27,10 @@ Examples:
   memtrail report server-4711.memtrail --allocated ..
         all allocations, live or not: the work of the collector
 
-All sizes are estimates from samples, with their standard error after ±. Two times out of
-three the true value is within it, 19 times out of 20 within twice of it. Of fewer than 20
-samples the range is printed, a–b, that has the true value 19 times out of 20. Sizes include
-headers, as in the condition size: of filters (memtrail view --help).
+All sizes are estimates from samples. The figure after ± is the standard error: the true value
+is within twice of it in 95 % of cases. Figures from fewer than 20 samples are printed as a 95 %
+confidence interval, a–b. Sizes include headers, as in the condition size: of filters
+(memtrail view --help).
 
 A module is what precedes the function in its name: Stdlib.List for Stdlib.List.map,
 Cache for the anonymous function Cache.fetch.(fun).")]

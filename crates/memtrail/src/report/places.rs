@@ -129,9 +129,9 @@ pub(super) fn explain(canvas: &mut Canvas, report: &Report) {
     let mut legend = Vec::new();
     if !report.places.is_empty() && report.trace.samples_per_word < 1.0 {
         if report.places.iter().any(|place| place.amount.bytes_estimate().samples() < FEW_SAMPLES) {
-            legend.push("a–b the range that few samples leave, 19 times out of 20");
+            legend.push("a–b 95 % confidence interval");
         }
-        unseen = format!("places without a sample < {} each", bytes(report.trace.unseen_bytes()));
+        unseen = format!("a site without a sample: < {}", bytes(report.trace.unseen_bytes()));
         legend.push(&unseen);
     }
     if !report.places.is_empty() {
