@@ -10,10 +10,10 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::compilers::{Compiler, named};
 use crate::executable::temporary;
 
-/// `tests/programs` of the repository, and its OCaml library.
-fn sources() -> [PathBuf; 2] {
+/// `tests/programs` and `tests/leaks` of the repository, and its OCaml library.
+fn sources() -> [PathBuf; 3] {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    [root.join("tests/programs"), root.join("ocaml")]
+    [root.join("tests/programs"), root.join("tests/leaks"), root.join("ocaml")]
 }
 
 /// What a program's header says about it.

@@ -282,6 +282,14 @@ export type BoxRow = {
 /** A number of bytes. */
 export type Bytes = number;
 
+/** A caller of a place, and its part of what was allocated there. */
+export type CallerShare = {
+  /** The caller. */
+  place: Place,
+  /** Its part, from 0 to 1. */
+  share: number,
+};
+
 /** Sentences, or fragments of that length; absent where there is nothing to know. */
 export type Caveats = {
   /** Why all estimates are too low. */
@@ -343,10 +351,15 @@ export type ChildrenResponse = {
   count: number,
 };
 
+/** What an owner does. */
+export type Class = "grows" | "falls_behind" | "filled_once" | "comes_and_goes" | "ended" | "stage" | "undecided";
+
 /** An owner that is no suspect. */
 export type ClearedOwner = {
   /** Its name. */
   owner: string,
+  /** What it does. */
+  class: Class,
   /** What is attributed to it, off-heap memory included. */
   bytes: Bytes,
   /** Of all that is alive. */
@@ -604,7 +617,7 @@ export type ExportResponse = {
 
 /** What leaks in any process of a family. */
 export type FamilyLeaksResponse = {
-  /** Of all processes, what grows fastest first. */
+  /** Of all processes, the largest growth first. */
   suspects: Array<ProcessSuspect>,
   /** What was found in each process in which leaks can be looked for. */
   processes: Array<ProcessLeaks>,
@@ -664,8 +677,8 @@ export type GrowthRate = {
   /** Until when, if the program has allocated hardly anything since. */
   until: number | null,
   /**
-   * What is known of it: `snapshots`, exactly, `samples`, `sizes` of blocks that replaced each other, or `threads` that were
-   * started and have not ended.
+   * Evidence of it: exact `snapshots`, `samples`, `sizes` of blocks that replaced each other, or `threads` that were started
+   * and have not ended.
    */
   from: string,
 };
@@ -908,7 +921,7 @@ export type KindPlace = {
 
 /** What leaks, as far as the recording shows. */
 export type LeaksResponse = {
-  /** What grows fastest first. */
+  /** Suspects, the largest growth first. */
   suspects: Array<Suspect>,
   /** The largest of the other owners, with what speaks for them. */
   cleared: Array<ClearedOwner>,
@@ -1233,6 +1246,8 @@ export type ProcessSuspect = {
   process: string,
   /** What sort of leak it looks like: `growing container`. */
   rule: string,
+  /** What it does. */
+  class: Class,
   /** How much, and how fast it grows. */
   heading: string,
   /** What it is, where it was allocated, what owns it. */
@@ -1269,13 +1284,15 @@ export type ProcessSuspect = {
   values_allocated: AllocatedBy | null,
   /** The nearest call of the program's own to the allocation of most of it, and its callers. */
   allocated: Array<Place>,
+  /** Callers of the place that allocated most of it, with their shares of that; the largest first. */
+  callers: Array<CallerShare>,
   /** The program's own closures that are nearest to it, if a library allocated it from its event loop. */
   closure: NearestClosure | null,
   /** What part of it was allocated there. */
   allocated_share: number,
   /** Where entries are added to the container, if that is known. */
   added: Place | null,
-  /** Sampled blocks that were allocated there before the last tenth of the time and are alive. */
+  /** Sampled cells of the container from before the last tenth of the work that are alive; of call sites, blocks. */
   alive: number,
   /** Those that were freed. */
   freed: number,
@@ -1835,6 +1852,8 @@ export type SurvivorsResponse = {
 export type Suspect = {
   /** What sort of leak it looks like: `growing container`. */
   rule: string,
+  /** What it does. */
+  class: Class,
   /** How much, and how fast it grows. */
   heading: string,
   /** What it is, where it was allocated, what owns it. */
@@ -1871,13 +1890,15 @@ export type Suspect = {
   values_allocated: AllocatedBy | null,
   /** The nearest call of the program's own to the allocation of most of it, and its callers. */
   allocated: Array<Place>,
+  /** Callers of the place that allocated most of it, with their shares of that; the largest first. */
+  callers: Array<CallerShare>,
   /** The program's own closures that are nearest to it, if a library allocated it from its event loop. */
   closure: NearestClosure | null,
   /** What part of it was allocated there. */
   allocated_share: number,
   /** Where entries are added to the container, if that is known. */
   added: Place | null,
-  /** Sampled blocks that were allocated there before the last tenth of the time and are alive. */
+  /** Sampled cells of the container from before the last tenth of the work that are alive; of call sites, blocks. */
   alive: number,
   /** Those that were freed. */
   freed: number,

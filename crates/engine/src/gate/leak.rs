@@ -5,16 +5,10 @@ use memtrail_text::rounded::percent;
 
 use super::evidence::Evidence;
 use super::limit::Gate;
-use super::response::{GateResult, Measure, Verdict, sure};
-use super::test::{Test, deviations};
-use crate::leaks::{LeaksResponse, Suspect, UnreachableResponse};
+use super::response::{GateResult, Measure, Verdict};
+use crate::leaks::{LeaksResponse, UnreachableResponse, is_unjudged};
 use crate::references::estimate;
 
-/// Why what grew before a long wait does not fail.
-const GREW_BEFORE_A_WAIT: &str =
-    "what looks like a leak grew until the program began to wait: it may have been filled";
-/// If a larger part of the heap cannot be judged, that there is no suspect says nothing.
-const MAX_UNJUDGED: f64 = 0.5;
 /// Call sites of unreachable blocks that are named.
 const MAX_SITES: usize = 20;
 
@@ -26,7 +20,7 @@ struct Found {
 }
 
 /// Judges what is suspected, and what is unreachable.
-pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>, tests: usize) -> GateResult {
+pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
     let leaks = match &evidence.leaks {
         Some(Ok(leaks)) => leaks,
         Some(Err(error)) => {
@@ -37,7 +31,7 @@ pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>, tests: usize) -> GateR
             return GateResult::unknown(gate, Measure::Leaks, reason);
         }
     };
-    let mut found = suspected(leaks, tests);
+    let mut found = suspected(leaks);
     if let Some(unreachable) = &leaks.unreachable {
         add_unreachable(&mut found, unreachable);
     } else if let Some(reason) = &evidence.no_references
@@ -64,38 +58,20 @@ pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>, tests: usize) -> GateR
     }
 }
 
-/// Each suspect is one of as many tests as there are owners.
-fn suspected(leaks: &LeaksResponse, tests: usize) -> Found {
-    let judged = |suspect: &Suspect| {
-        let rate = suspect.growth.rate;
-        let above = deviations(rate.value, rate.stderr, 0.0);
-        let test = Test { above, below: 0.0, renewals: 0.0, tests: tests * leaks.owners.max(1) };
-        // What was filled before a long wait looks the same.
-        if suspect.growth.until.is_some() { (Verdict::Undecided, None) } else { test.verdict() }
-    };
-    let verdicts: Vec<(Verdict, Option<f64>)> = leaks.suspects.iter().map(judged).collect();
-    let confidence = verdicts.iter().filter_map(|(_, sure)| *sure).max_by(f64::total_cmp);
-    let failed = verdicts.iter().filter(|(verdict, _)| *verdict == Verdict::Failed).count();
-    let (verdict, reason) = if failed > 0 {
-        let count =
-            if failed == 1 { "1 leak suspect".into() } else { format!("{failed} leak suspects") };
-        (Verdict::Failed, format!("{count} (growth with {})", sure(confidence)))
-    } else if verdicts.is_empty() {
-        let unjudged = leaks.unjudged.share_of(leaks.alive);
-        if unjudged > MAX_UNJUDGED && leaks.unreachable.is_none() {
-            let part = percent(unjudged);
-            let reason = format!("no leak suspect, but {part} of the heap cannot be judged");
-            (Verdict::Undecided, reason)
-        } else {
-            (Verdict::Passed, "no leak suspect".to_owned())
-        }
-    } else if leaks.suspects.iter().any(|suspect| suspect.growth.until.is_some()) {
-        (Verdict::Undecided, GREW_BEFORE_A_WAIT.to_owned())
+/// The verdict of `memtrail leaks`: each suspect is a failure, and too little evidence is none.
+fn suspected(leaks: &LeaksResponse) -> Found {
+    let count = leaks.suspects.len();
+    let (verdict, reason) = if count > 0 {
+        let plural = if count == 1 { "suspect" } else { "suspects" };
+        (Verdict::Failed, format!("{count} leak {plural}"))
+    } else if is_unjudged(leaks) && leaks.unreachable.is_none() {
+        let part = percent(leaks.unjudged.share_of(leaks.alive));
+        let reason = format!("no leak suspect, but too little evidence on {part} of the heap");
+        (Verdict::Undecided, reason)
     } else {
-        let reason = "what looks like a leak grows no more than chance explains";
-        (Verdict::Undecided, reason.to_owned())
+        (Verdict::Passed, "no leak suspect".to_owned())
     };
-    Found { verdict, confidence, reason }
+    Found { verdict, confidence: None, reason }
 }
 
 /// A sampled block to which nothing refers is a leak: chance decides only which blocks are sampled.

@@ -6,32 +6,43 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 
 use super::evidence::Evidence;
-use super::growth::{GrowthRate, Judgement};
+use super::growth::GrowthRate;
 use super::owned::Owner;
-use super::response::{LeaksResponse, NearestClosure, Place};
+use super::response::{CallerShare, LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
-use super::sampled::Lifetime;
+use super::verdict::Class;
 use crate::names::shown;
 use crate::recording::Recording;
 
 /// If a smaller part of the heap cannot be judged, that is not worth a sentence.
 const MIN_UNJUDGED: f64 = 0.1;
-/// With fewer sampled blocks that are alive it is not said that they come and go: what is not collected yet may be most of a
-/// place's.
-pub(super) const MIN_LIVE: usize = 30;
 /// From this part on, the rest is not worth a word.
 pub(super) const NEARLY_ALL: f64 = 0.95;
 /// In recordings that are shorter, rates are by the second.
 const SHORT: f64 = 120.0;
+/// Fewer snapshots decide nothing without samples.
+const MIN_SNAPSHOTS: usize = 3;
+/// Growth of shorter recordings has no rate: it is of one task or of the start.
+const MIN_RATED: f64 = 2.0;
+/// Callers of a place that are named at most.
+const MAX_CALLERS: usize = 4;
 
-/// `93 MiB, 71 % of the heap, growing 1.2 MiB a minute since 40 s after the start`.
-pub(super) fn heading(size: Bytes, share: f64, of: &str, growth: &GrowthRate) -> String {
+/// `93 MiB, 71 % of the heap, growing 1.2 MiB a minute since 40 s after the start`; without a rate, if the recording of so
+/// many seconds is too short for one.
+pub(super) fn heading(
+    size: Bytes,
+    share: f64,
+    of: &str,
+    growth: &GrowthRate,
+    whole: f64,
+) -> String {
     let size = bytes(size.0 as f64);
-    let (share, rate, since) = (percent(share), rate(growth), since(growth));
+    let (share, since) = (percent(share), since(growth));
+    let rate = if whole < MIN_RATED { String::new() } else { format!(" {}", rate(growth)) };
     match growth.until {
-        None => format!("{size}, {share} of {of}, growing {rate} {since}"),
+        None => format!("{size}, {share} of {of}, growing{rate} {since}"),
         Some(until) => format!(
-            "{size}, {share} of {of}, grew {rate} {since}, until the program began to wait at {}",
+            "{size}, {share} of {of}, grew{rate} {since}, until the program began to wait at {}, and was kept since",
             seconds(until)
         ),
     }
@@ -59,6 +70,8 @@ fn since(growth: &GrowthRate) -> String {
 pub(super) struct AllocatedBy<'s> {
     /// The place of the program's own, and its callers.
     pub(super) places: &'s [Place],
+    /// Callers of that place, with their shares.
+    pub(super) callers: &'s [CallerShare],
     /// What part of it was allocated there.
     pub(super) share: f64,
     /// Closures of the program's own that are nearest to what a library allocated.
@@ -99,7 +112,7 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
     let place = if by.runs_loop {
         format!("from the event loop that {place} runs")
     } else {
-        format!("in {}", called(place, callers))
+        format!("in {}", called_in_shares(place, callers, by.callers))
     };
     let is_all = by.share >= NEARLY_ALL;
     // One block or two are no part of the whole.
@@ -123,6 +136,21 @@ fn called(place: &Place, callers: &[Place]) -> String {
     let callers: Vec<String> =
         callers.iter().map(|caller| format!(", called by {caller}")).collect();
     format!("{place}{}", callers.concat())
+}
+
+/// The same, with the shares of several callers: `create (a.ml:1), called by index (a.ml:3) 50 %, watch (a.ml:4) 30 %`.
+fn called_in_shares(place: &Place, chain: &[Place], callers: &[CallerShare]) -> String {
+    if callers.len() < 2 {
+        return called(place, chain);
+    }
+    let named = callers.iter().take(MAX_CALLERS);
+    let named: Vec<String> =
+        named.map(|caller| format!("{} {}", caller.place, percent(caller.share))).collect();
+    let left = match callers.len().saturating_sub(MAX_CALLERS) {
+        0 => String::new(),
+        left => format!(", … {left} more"),
+    };
+    format!("{place}, called by {}{left}", named.join(", "))
 }
 
 /// The same of a call site that a part was allocated in by way of these callers.
@@ -166,7 +194,8 @@ pub(super) fn evidence(
     growth: &GrowthRate,
     recording: &Recording,
 ) -> String {
-    let mut parts = measured(growth, evidence.alive, evidence.freed);
+    let mut parts = measured(growth);
+    parts.extend(fate(evidence.alive, evidence.freed, "cell"));
     if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
         parts.push(half_later_than(half));
     }
@@ -181,7 +210,8 @@ pub(super) fn evidence_of_site(
     freed: u64,
     half: Option<f64>,
 ) -> String {
-    let mut parts = measured(growth, alive, freed);
+    let mut parts = measured(growth);
+    parts.extend(fate(alive, freed, "block"));
     parts.extend(half.map(half_later_than));
     parts.join("; ")
 }
@@ -190,34 +220,36 @@ fn half_later_than(moment: f64) -> String {
     format!("half of what is alive was allocated later than {} after the start", seconds(moment))
 }
 
-/// By what growth was judged, and how many blocks were and were not freed.
-fn measured(growth: &GrowthRate, alive: u64, freed: u64) -> Vec<String> {
-    let mut parts = Vec::new();
-    if growth.from == "snapshots" {
-        parts.push("its size in the snapshots rises, and still did at the end".to_owned());
-    } else if growth.from == "threads" {
-        parts.push(
+/// By what growth was judged.
+fn measured(growth: &GrowthRate) -> Vec<String> {
+    vec![match growth.from {
+        "snapshots" => {
+            "its size in the snapshots rises with the work, and did so to the end".to_owned()
+        }
+        "threads" => {
             "hardly any thread that was started has ended, and more were started until the end"
-                .to_owned(),
-        );
-    } else if growth.from == "sizes" {
-        parts.push("each of its blocks was replaced by a larger one, the last one late".to_owned());
-    } else {
-        parts.push(format!("by sampled blocks, ±{} a second", bytes(growth.rate.stderr)));
-    }
-    if alive + freed > 0 {
-        let of = grouped(alive + freed);
-        let when = "before the last tenth of all allocation";
-        parts.push(if alive + freed == 1 {
-            let not = if freed == 1 { "" } else { "not " };
-            format!("the one block that was sampled there {when} was {not}freed")
-        } else {
+                .to_owned()
+        }
+        "sizes" => "each of its blocks was replaced by a larger one, the last one late".to_owned(),
+        _ => "the blocks that were kept are from all parts of the work".to_owned(),
+    }]
+}
+
+/// How many sampled cells or blocks were kept and freed.
+fn fate(alive: u64, freed: u64, what: &str) -> Option<String> {
+    let all = alive + freed;
+    let when = "before the last tenth of all allocation";
+    match (all, freed) {
+        (0, _) => None,
+        (1, 0) => Some(format!("the one {what} that was sampled there {when} was not freed")),
+        (1, _) => Some(format!("the one {what} that was sampled there {when} was freed")),
+        _ => {
             let was = if freed > 1 { "were" } else { "was" };
             let freed = if freed == 0 { "none".to_owned() } else { grouped(freed) };
-            format!("of {of} blocks that were sampled there {when} {freed} {was} freed")
-        });
+            let of = grouped(all);
+            Some(format!("of {of} {what}s that were sampled there {when} {freed} {was} freed"))
+        }
     }
-    parts
 }
 
 /// When a tenth, half, and nine tenths of what is alive had been allocated.
@@ -231,76 +263,37 @@ fn allocation_times(owner: &Owner<'_>, recording: &Recording) -> Option<(f64, f6
     Some((first, half, last))
 }
 
-/// Until when nine tenths of what is alive had been allocated.
-pub(super) fn mostly_allocated(owner: &Owner<'_>, recording: &Recording) -> Option<f64> {
-    allocation_times(owner, recording).map(|(_, _, last)| last)
-}
-
-/// The same, if that was long before the end.
-pub(super) fn filled_early(owner: &Owner<'_>, recording: &Recording, end: f64) -> Option<f64> {
-    mostly_allocated(owner, recording).filter(|last| *last < end / 2.0)
-}
-
 /// Why an owner is no suspect.
-pub(super) fn reason(
-    owner: &Owner<'_>,
-    judgement: &Judgement,
-    recording: &Recording,
-    end: f64,
-) -> String {
-    if let Judgement::Grows(growth) = judgement {
-        return grows_little(growth, "the heap");
-    }
-    let Some((_, _, last)) = allocation_times(owner, recording) else {
-        return match judgement {
-            Judgement::Unknown => too_few(0),
-            _ => "its size does not rise from snapshot to snapshot".to_owned(),
-        };
+pub(super) fn reason(owner: &Owner<'_>, class: Class, recording: &Recording) -> String {
+    let filled = match class {
+        Class::FilledOnce => allocation_times(owner, recording).map(|(_, _, last)| last),
+        _ => None,
     };
-    // Of a program that waits, what was filled early may have grown as long as it worked.
-    if *judgement != Judgement::Unknown && filled_early(owner, recording, end).is_some() {
-        let last = seconds(last);
-        return format!(
-            "filled early: nine tenths of it were allocated within {last} of the start, and are retained since"
-        );
-    }
-    if *judgement == Judgement::Unknown {
-        let is_early = filled_early(owner, recording, end).is_some();
-        if is_early && owner.live.len() >= MIN_LIVE {
-            return format!(
-                "nine tenths of it were allocated within {} of the start, and the program has allocated too little since to \
-                 tell whether it grows",
-                seconds(last)
-            );
+    class_reason(class, filled, owner.live.len())
+}
+
+/// The sentence of a class, with when nine tenths had been allocated and the number of live samples.
+pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) -> String {
+    match class {
+        Class::FilledOnce => match filled {
+            Some(at) => format!(
+                "filled once: nine tenths of it were allocated within {} of the start, and are retained since",
+                seconds(at)
+            ),
+            None => "filled once, and retained since".to_owned(),
+        },
+        Class::ComesAndGoes => "comes and goes: about as much is freed as is added".to_owned(),
+        Class::Ended => {
+            "grew, and does not any more: later blocks from the same call sites were freed"
+                .to_owned()
         }
-        return too_few(owner.live.len());
+        Class::Stage => {
+            "belongs to a stage of a task: other call sites allocate before it than after"
+                .to_owned()
+        }
+        Class::Undecided => too_few(sampled),
+        Class::Grows | Class::FallsBehind => "grows".to_owned(),
     }
-    comes_and_goes(&owner.lifetimes())
-}
-
-/// Why a call site is no suspect.
-pub(super) fn reason_of_site(judgement: &Judgement, all: &[Lifetime]) -> String {
-    match judgement {
-        Judgement::Grows(growth) => grows_little(growth, "what is alive"),
-        Judgement::Unknown => too_few(all.iter().filter(|block| block.is_owned).count()),
-        Judgement::Steady => comes_and_goes(all),
-    }
-}
-
-fn grows_little(growth: &GrowthRate, of: &str) -> String {
-    let (rate, since) = (rate(growth), since(growth));
-    format!("grows by {rate} {since}, which is little of {of} so far")
-}
-
-fn comes_and_goes(all: &[Lifetime]) -> String {
-    let freed = all.iter().filter(|block| block.freed.is_some()).count();
-    if freed == 0 {
-        return "does not grow any more".to_owned();
-    }
-    let part = percent(freed as f64 / all.len().max(1) as f64);
-    format!(
-        "does not grow steadily, or not any more: {part} of what was allocated for it was freed"
-    )
 }
 
 /// Why nothing is known of an owner with so many sampled blocks.
@@ -310,7 +303,7 @@ fn too_few(sampled: usize) -> String {
         1 => "one of its blocks was sampled".to_owned(),
         count => format!("{count} of its blocks were sampled"),
     };
-    format!("{sampled}: too few to judge")
+    format!("too little evidence: {sampled}, and its sizes in snapshots do not decide")
 }
 
 /// What was looked at and found.
@@ -327,13 +320,13 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     );
     let mut summary = vec![looked_at];
     if response.suspects.is_empty() {
-        if *sampled == 0 && *snapshots < super::growth::MIN_EVEN {
+        if *sampled == 0 && *snapshots < MIN_SNAPSHOTS {
             summary.push(
                 "growth cannot be judged: too few snapshots, and no block that is alive was sampled"
                     .to_owned(),
             );
         } else {
-            let least = percent(super::growth::MIN_SHARE);
+            let least = percent(super::verdict::SHARE);
             summary.push(format!("none of them grows steadily by {least} of the heap or more"));
             let share = response.unjudged.share_of(response.alive);
             if is_unjudged(response) {
@@ -391,7 +384,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
         grouped(*sampled as u64),
     )];
     if response.suspects.is_empty() {
-        let least = percent(super::growth::MIN_SHARE);
+        let least = percent(super::verdict::SHARE);
         summary.push(format!("none of them grows steadily by {least} of that or more"));
         let share = response.unjudged.share_of(response.alive);
         if is_unjudged(response) {

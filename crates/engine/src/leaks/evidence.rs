@@ -12,9 +12,9 @@ pub(super) struct Evidence<'e> {
     pub(super) contents: &'e Contents,
     /// Where entries are added, if that is known.
     pub(super) added_at: Option<Place>,
-    /// Of the blocks that were allocated in its first place before the last tenth of the time, how many are alive …
+    /// Sampled cells of its container from before the last tenth of the work that are alive …
     pub(super) alive: u64,
-    /// … and how many were freed.
+    /// … and those that were freed.
     pub(super) freed: u64,
 }
 
@@ -29,7 +29,7 @@ impl Evidence<'_> {
         self.owner.rows.first().copied()
     }
 
-    /// Whether no sampled block that was allocated for it was freed, of so many that this says something.
+    /// True if no sampled cell was freed, of so many that this says something.
     pub(super) const fn is_never_freed(&self) -> bool {
         self.freed == 0 && self.alive >= MIN_SAMPLED
     }

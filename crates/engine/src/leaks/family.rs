@@ -10,7 +10,7 @@ use crate::names::shown;
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FamilyLeaksResponse {
-    /// Of all processes, what grows fastest first.
+    /// Of all processes, the largest growth first.
     pub suspects: Vec<ProcessSuspect>,
     /// What was found in each process in which leaks can be looked for.
     pub processes: Vec<ProcessLeaks>,
@@ -67,8 +67,8 @@ pub fn with_sites(
 ) -> LeaksResponse {
     let Some(sites) = sites else { return owners };
     owners.suspects.extend(sites.suspects);
-    let rate = |suspect: &Suspect| suspect.growth.rate.value;
-    owners.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    let grown = |suspect: &Suspect| suspect.growth.grown;
+    owners.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
     owners.suspects.truncate(limit);
     owners.cleared.extend(sites.cleared);
     let of_malloc = |line| format!("memory from malloc: {line}");
@@ -95,8 +95,8 @@ pub(crate) fn ranked(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse 
         let of = |suspect| ProcessSuspect { rec, process: process.clone(), suspect };
         all.suspects.extend(leaks.suspects.into_iter().map(of));
     }
-    let rate = |of: &ProcessSuspect| of.suspect.growth.rate.value;
-    all.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    let grown = |of: &ProcessSuspect| of.suspect.growth.grown;
+    all.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
     all.suspects.truncate(limit);
     all
 }

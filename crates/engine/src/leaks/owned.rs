@@ -13,7 +13,6 @@ use memtrail_trace::{Site, StackId};
 
 use super::clock::Clock;
 use super::own_code::OwnCode;
-use super::sampled::Lifetime;
 use super::thread_number::{self, ThreadNumber};
 use crate::heap::join::{Live, live};
 use crate::heap::loaded::LoadedSnapshot;
@@ -43,12 +42,29 @@ pub(super) struct Owner<'s> {
     pub(super) threads: Vec<(ThreadNumber, f64)>,
 }
 
+/// A block that was sampled, by the clock of work.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lifetime {
+    /// Work at its allocation …
+    pub(super) allocated: f64,
+    /// … and, if it was, when it was freed.
+    pub(super) freed: Option<f64>,
+    /// Bytes that it stands for.
+    pub(super) bytes: f64,
+    /// Its own bytes.
+    pub(super) size: u64,
+    /// True if the owner has it at the end.
+    pub(super) is_owned: bool,
+}
+
 /// The sampled blocks that were allocated in a place.
 pub(super) struct PlaceSamples {
     /// Those that the owner owns.
     pub(super) owned: Vec<Live>,
     /// All that were allocated before the snapshot, with their lifetimes.
     pub(super) all: Vec<Lifetime>,
+    /// Blocks that were allocated there after the snapshot, and never freed.
+    pub(super) stayed: u64,
 }
 
 impl Owner<'_> {
@@ -62,12 +78,22 @@ impl Owner<'_> {
         self.places.iter().flat_map(|place| place.all.iter().copied()).collect()
     }
 
-    /// What part of its samples its places have.
-    pub(super) fn covered(&self, samples: impl Fn(Live) -> u64) -> f64 {
-        let sum = |blocks: &[Live]| blocks.iter().map(|one| samples(*one)).sum::<u64>() as f64;
-        let all = sum(&self.live);
-        let covered: f64 = self.places.iter().map(|place| sum(&place.owned)).sum();
-        if all > 0.0 { covered / all } else { 0.0 }
+    /// Puts the places of most samples first.
+    pub(super) fn sort_places(&mut self, samples: impl Fn(Live) -> u64) {
+        self.places.sort_by_key(|place| {
+            let sum: u64 = place.owned.iter().map(|one| samples(*one)).sum();
+            (Reverse(sum), place.owned.first().map(|one| one.row))
+        });
+    }
+
+    /// Adds what another owner has, that had the same memory before or after.
+    pub(super) fn merge(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.owned = self.owned.saturating_add(other.owned);
+        self.external = self.external.saturating_add(other.external);
+        self.live.extend(other.live);
+        self.places.extend(other.places);
+        self.threads.extend(other.threads);
     }
 }
 
@@ -106,7 +132,7 @@ fn name_of_most(rows: &[&OwnerRow]) -> String {
     most.map(|(name, _)| name).unwrap_or_default()
 }
 
-/// A place is an owner's if so many of the blocks from there that are not freed are.
+/// A place is an owner's if so many of the live blocks from there are. Garbage that waits for a collection does not count.
 const MOSTLY: f64 = 0.5;
 
 /// All owners, those of most first, with what was sampled of the largest; `end` is when the snapshot was taken.
@@ -213,11 +239,15 @@ fn find_places(
     let freed_at = |row: Row| blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
     // All that was allocated in these places.
     let mut all: HashMap<usize, Vec<(Row, Lifetime)>> = HashMap::new();
-    let mut not_freed: HashMap<usize, u64> = HashMap::new();
+    let mut stayed: HashMap<usize, u64> = HashMap::new();
     for row in blocks.rows() {
         let allocated = blocks.allocated(row).seconds();
         let place = places.of(row);
-        if allocated > end || !owned.contains_key(&place) {
+        if !owned.contains_key(&place) {
+            continue;
+        }
+        if allocated > end {
+            *stayed.entry(place).or_default() += u64::from(blocks.collected(row).is_none());
             continue;
         }
         let (freed, samples) = (freed_at(row), blocks.samples(row));
@@ -230,14 +260,11 @@ fn find_places(
             is_owned: false,
         };
         all.entry(place).or_default().push((row, lifetime));
-        if freed.is_none() {
-            *not_freed.entry(place).or_default() += samples;
-        }
     }
     let samples =
         |blocks_of: &[Live]| blocks_of.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
     for (place, of_owner) in owned {
-        let whole = not_freed.get(&place).copied().unwrap_or(0) as f64;
+        let whole = of_owner.values().map(|blocks| samples(blocks)).sum::<u64>() as f64;
         let most =
             of_owner.into_iter().max_by_key(|(number, blocks)| (samples(blocks), Reverse(*number)));
         let Some((number, owned)) = most else { continue };
@@ -248,7 +275,8 @@ fn find_places(
             let owned_or_not =
                 |(row, of): (Row, Lifetime)| Lifetime { is_owned: rows.contains(&row), ..of };
             let all = all.into_iter().map(owned_or_not).collect();
-            owners[number].places.push(PlaceSamples { owned, all });
+            let stayed = stayed.get(&place).copied().unwrap_or(0);
+            owners[number].places.push(PlaceSamples { owned, all, stayed });
         }
     }
     for owner in owners {

@@ -8,12 +8,13 @@ use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
 use super::growth::GrowthRate;
+use super::verdict::{Class, Evidence};
 
 /// What leaks, as far as the recording shows.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LeaksResponse {
-    /// What grows fastest first.
+    /// Suspects, the largest growth first.
     pub suspects: Vec<Suspect>,
     /// The largest of the other owners, with what speaks for them.
     pub cleared: Vec<ClearedOwner>,
@@ -35,6 +36,10 @@ pub struct LeaksResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub unreachable: Option<UnreachableResponse>,
+    /// What was judged, to be stored and judged again.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub evidence: Evidence,
 }
 
 /// An owner that grows.
@@ -43,6 +48,8 @@ pub struct LeaksResponse {
 pub struct Suspect {
     /// What sort of leak it looks like: `growing container`.
     pub rule: &'static str,
+    /// What it does.
+    pub class: Class,
     /// How much, and how fast it grows.
     pub heading: String,
     /// What it is, where it was allocated, what owns it.
@@ -81,13 +88,15 @@ pub struct Suspect {
     pub values_allocated: Option<AllocatedBy>,
     /// The nearest call of the program's own to the allocation of most of it, and its callers.
     pub allocated: Vec<Place>,
+    /// Callers of the place that allocated most of it, with their shares of that; the largest first.
+    pub callers: Vec<CallerShare>,
     /// The program's own closures that are nearest to it, if a library allocated it from its event loop.
     pub closure: Option<NearestClosure>,
     /// What part of it was allocated there.
     pub allocated_share: f64,
     /// Where entries are added to the container, if that is known.
     pub added: Option<Place>,
-    /// Sampled blocks that were allocated there before the last tenth of the time and are alive.
+    /// Sampled cells of the container from before the last tenth of the work that are alive; of call sites, blocks.
     pub alive: u64,
     /// Those that were freed.
     pub freed: u64,
@@ -103,12 +112,24 @@ pub struct NearestClosure {
     pub retains: bool,
 }
 
+/// A caller of a place, and its part of what was allocated there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct CallerShare {
+    /// The caller.
+    pub place: Place,
+    /// Its part, from 0 to 1.
+    pub share: f64,
+}
+
 /// An owner that is no suspect.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ClearedOwner {
     /// Its name.
     pub owner: String,
+    /// What it does.
+    pub class: Class,
     /// What is attributed to it, off-heap memory included.
     pub bytes: Bytes,
     /// Of all that is alive.

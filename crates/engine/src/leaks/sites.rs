@@ -16,14 +16,22 @@ use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Site, StackId, malloc};
 
 use super::clock::Clock;
-use super::growth::{GrowthRate, Judgement};
+use super::gathered;
+use super::growth::GrowthRate;
 use super::own_code::OwnCode;
+use super::owned::Lifetime;
 use super::response::{ClearedOwner, LeaksResponse, Place, Suspect};
-use super::sampled::{self, Lifetime};
-use super::{MAX_CLEARED, MAX_SUSPECTS, MIN_BYTES, MIN_SHARE, descriptions, waiting};
+use super::verdict::{
+    self, Class, Evidence, Judged, LEAST, MAX_DATES, OwnerEvidence, SHARE, subsampled,
+};
+use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions};
 use crate::heap::samples::{allocating_site, sites};
 use crate::recording::Recording;
 
+/// Steps of the work at which sizes are estimated: as many as there are snapshots at most.
+const STEPS: usize = 24;
+/// The youngest part of the work is not looked at: what was allocated there may be in use still.
+const LOOKED_AT: f64 = 0.9;
 /// Functions of a path, the one that allocates among them.
 const PATH: usize = 3;
 /// Nothing of a program's own calls this one.
@@ -51,6 +59,7 @@ fn alive(lifetimes: &[Lifetime]) -> impl Iterator<Item = &Lifetime> {
 struct Growing {
     allocated: Allocated,
     growth: GrowthRate,
+    class: Class,
     /// What part of it was allocated on the path.
     share: f64,
 }
@@ -62,8 +71,8 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     let own = OwnCode::new(recording);
     let places = by_place(recording, &own, &clock);
     let all: f64 = places.iter().flatten().map(Allocated::bytes).sum();
-    let least = MIN_BYTES.max(all * MIN_SHARE);
-    let judge = |lifetimes: &[Lifetime]| judge(lifetimes, &clock, end);
+    let least = LEAST.max(all * SHARE);
+    let mut judge = Judge::new(&places, recording, &clock, end);
     let (owners, mut sampled, mut unjudged) = (places.len(), 0, 0.0);
     let (mut growing, mut cleared) = (Vec::new(), Vec::new());
     for paths in places {
@@ -74,46 +83,50 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         if bytes < least {
             continue;
         }
-        let judgement = judge(&whole);
-        let before = growing.len();
-        if let Judgement::Grows(growth) = judgement
-            && growth.grown >= least
-        {
+        let name = paths.first().and_then(|path| own.place(*path.path.first()?));
+        let Some(judged) = judge.of(&whole, name.as_ref()) else { continue };
+        let growth = |judged: &Judged, lifetimes: &[Lifetime]| {
+            GrowthRate::of(judged, alive(lifetimes).count(), &clock, end)
+        };
+        if judged.class.is_suspect() {
+            let growth = growth(&judged, &whole);
             let most = paths.into_iter().max_by(|a, b| a.bytes().total_cmp(&b.bytes()));
             growing.extend(most.map(|most| {
                 let share = most.bytes() / bytes;
                 // What others allocate there and free has nothing to do with it.
                 let is_alone = share >= descriptions::NEARLY_ALL;
                 let lifetimes = if is_alone { most.lifetimes } else { whole };
-                Growing { share, allocated: Allocated { lifetimes, path: most.path }, growth }
+                let allocated = Allocated { lifetimes, path: most.path };
+                Growing { share, allocated, growth, class: judged.class }
             }));
             continue;
         }
-        let name = paths.first().and_then(|path| own.place(*path.path.first()?));
-        for allocated in paths {
-            if let Judgement::Grows(growth) = judge(&allocated.lifetimes)
-                && growth.grown >= least
-                && allocated.bytes() >= least
-            {
-                growing.push(Growing { allocated, growth, share: 1.0 });
+        let before = growing.len();
+        for allocated in paths.into_iter().filter(|path| path.bytes() >= least) {
+            let of_path = judge.of(&allocated.lifetimes, name.as_ref());
+            if let Some(judged) = of_path.filter(|judged| judged.class.is_suspect()) {
+                let growth = growth(&judged, &allocated.lifetimes);
+                growing.push(Growing { allocated, growth, class: judged.class, share: 1.0 });
             }
         }
         if growing.len() == before {
-            unjudged += if judgement == Judgement::Unknown { bytes } else { 0.0 };
+            let is_unjudged = judged.class == Class::Undecided && judged.is_large;
+            unjudged += if is_unjudged { bytes } else { 0.0 };
             cleared.extend(name.map(|name| ClearedOwner {
                 owner: short(&name).to_string(),
+                class: judged.class,
                 bytes: Bytes(bytes as u64),
                 share: bytes / all,
-                reason: descriptions::reason_of_site(&judgement, &whole),
+                reason: descriptions::class_reason(judged.class, None, alive(&whole).count()),
             }));
         }
     }
-    growing.sort_by(|a, b| b.growth.rate.value.total_cmp(&a.growth.rate.value));
+    growing.sort_by(|a, b| b.growth.grown.total_cmp(&a.growth.grown));
     growing.truncate(limit.min(MAX_SUSPECTS));
     cleared.sort_by_key(|owner| Reverse(owner.bytes));
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
-        suspects: growing.iter().map(|one| suspect(one, &own, &clock, all)).collect(),
+        suspects: growing.iter().map(|one| suspect(one, &own, &clock, all, end)).collect(),
         cleared,
         summary: Vec::new(),
         owners,
@@ -123,6 +136,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         sampled,
         unjudged: Bytes(unjudged as u64),
         unreachable: None,
+        evidence: judge.all,
     };
     response.summary = descriptions::summary_of_sites(&response);
     if recording.description.has_malloc && recording.snapshots.len() == 0 {
@@ -131,12 +145,52 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     response
 }
 
-/// Whether what was allocated somewhere grows.
-fn judge(lifetimes: &[Lifetime], clock: &Clock, end: f64) -> Judgement {
-    match waiting::waits_since(clock, end).filter(|_| waiting::is_kept(lifetimes)) {
-        Some(since) => waiting::by_samples(lifetimes, clock, since),
-        None => sampled::by_samples(lifetimes, clock),
+/// Judges call sites by their sizes, estimated at even steps of the work: of what a program frees itself each moment is known.
+struct Judge {
+    /// What was judged.
+    all: Evidence,
+}
+
+impl Judge {
+    fn new(places: &[Vec<Allocated>], recording: &Recording, clock: &Clock, end: f64) -> Self {
+        let mut all = gathered::common(clock, recording, end);
+        all.work = (1..=STEPS).map(|step| step as f64 / STEPS as f64).collect();
+        all.is_estimated = true;
+        let sites = places.iter().flatten().map(|site| sizes(&all.work, &site.lifetimes));
+        all.alive = sites.fold(vec![0; STEPS], |sums, sizes| {
+            sums.iter().zip(&sizes).map(|(sum, size)| sum + size).collect()
+        });
+        Self { all }
     }
+
+    fn of(&mut self, lifetimes: &[Lifetime], name: Option<&Place>) -> Option<Judged> {
+        let mut births: Vec<f64> = alive(lifetimes).map(|block| block.allocated).collect();
+        births.sort_by(f64::total_cmp);
+        let owner = OwnerEvidence {
+            kind: "site".to_owned(),
+            name: name.map_or_else(String::new, Place::to_string),
+            sizes: sizes(&self.all.work, lifetimes),
+            live: births.len() as u64,
+            births: subsampled(&births, MAX_DATES),
+            freed: gathered::freed(lifetimes),
+            ..OwnerEvidence::default()
+        };
+        let evidence = Evidence { owners: vec![owner], ..self.all.clone() };
+        let judged = verdict::judge(&evidence).pop();
+        self.all.owners.extend(evidence.owners);
+        judged
+    }
+}
+
+/// Estimated sizes at parts of the work.
+fn sizes(work: &[f64], lifetimes: &[Lifetime]) -> Vec<u64> {
+    let is_alive = |block: &&Lifetime, at: f64| {
+        block.allocated <= at && block.freed.is_none_or(|freed| freed > at)
+    };
+    let size = |at: &f64| {
+        lifetimes.iter().filter(|block| is_alive(block, *at)).map(|block| block.bytes).sum::<f64>()
+    };
+    work.iter().map(|at| size(at) as u64).collect()
 }
 
 /// The sampled blocks of each call site, by the paths to it.
@@ -223,11 +277,10 @@ fn short(place: &Place) -> Place {
     Place { file: place.file.as_ref().map(name), ..place.clone() }
 }
 
-fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64) -> Suspect {
-    let Growing { allocated, growth, share } = one;
+fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64, end: f64) -> Suspect {
+    let Growing { allocated, growth, class, share } = one;
     let places: Vec<Place> = allocated.path.iter().filter_map(|site| own.place(*site)).collect();
-    let looked_at =
-        allocated.lifetimes.iter().filter(|block| block.allocated <= sampled::LOOKED_AT);
+    let looked_at = allocated.lifetimes.iter().filter(|block| block.allocated <= LOOKED_AT);
     let freed = looked_at.clone().filter(|block| block.freed.is_some()).count() as u64;
     let not_freed = looked_at.count() as u64 - freed;
     let mut moments: Vec<f64> = alive(&allocated.lifetimes).map(|block| block.allocated).collect();
@@ -239,7 +292,8 @@ fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64) -> Suspect
     let site = short.first().map_or_else(|| "[no callstack]".to_owned(), Place::to_string);
     Suspect {
         rule: "growing allocation site",
-        heading: descriptions::heading(bytes, of_all, "what is alive", growth),
+        class: *class,
+        heading: descriptions::heading(bytes, of_all, "what is alive", growth, end),
         descriptions: vec![descriptions::allocated_at(&short, *share, freed)],
         evidence: descriptions::evidence_of_site(growth, not_freed, freed, half),
         next: None,
@@ -257,6 +311,7 @@ fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64) -> Suspect
         values: None,
         values_allocated: None,
         allocated: places,
+        callers: Vec::new(),
         closure: None,
         allocated_share: *share,
         added: None,

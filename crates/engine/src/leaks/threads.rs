@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::growth::{self, GrowthRate, Judgement};
+use super::clock::Clock;
 use super::owned::Owner;
 use super::thread_number::{ThreadNumber, number};
 
@@ -22,11 +22,19 @@ pub(super) fn last(owners: &[Owner<'_>]) -> Option<ThreadNumber> {
     owners.iter().flat_map(|owner| &owner.rows).filter_map(|row| number(row)).max()
 }
 
-/// Judges an owner by the threads that it is on the stacks of; `last` is the highest number, and `end` when the snapshot was
-/// taken.
-pub(super) fn by_numbers(owner: &Owner<'_>, last: ThreadNumber, end: f64) -> Option<GrowthRate> {
+/// Bytes that an owner had on the stacks of threads, over the work, by the numbers of threads; `last` is the highest number,
+/// and `end` when the snapshot was taken. Nothing where threads end, or too few are known.
+pub(super) fn sizes(
+    owner: &Owner<'_>,
+    last: ThreadNumber,
+    clock: &Clock,
+    end: f64,
+) -> Vec<(f64, u64)> {
     let waiting: BTreeSet<ThreadNumber> = owner.rows.iter().filter_map(|row| number(row)).collect();
-    Waiting { threads: waiting.len(), bytes: owner.bytes(), last, end }.judge(&owner.threads)
+    let waiting = Waiting { threads: waiting.len(), bytes: owner.bytes(), last };
+    let sampled: Vec<(ThreadNumber, f64)> =
+        owner.threads.iter().map(|(thread, at)| (*thread, clock.at(*at))).collect();
+    waiting.sizes(&sampled, clock.at(end))
 }
 
 /// Threads that wait in one function.
@@ -35,14 +43,13 @@ struct Waiting {
     /// What they own.
     bytes: u64,
     last: ThreadNumber,
-    end: f64,
 }
 
 impl Waiting {
-    fn judge(&self, sampled: &[(ThreadNumber, f64)]) -> Option<GrowthRate> {
+    fn sizes(&self, sampled: &[(ThreadNumber, f64)], end: f64) -> Vec<(f64, u64)> {
         let last = self.last.0 as f64;
         if self.threads < MIN_THREADS || (self.threads as f64) < last * MIN_SHARE_WAITING {
-            return None;
+            return Vec::new();
         }
         let mut first: BTreeMap<ThreadNumber, f64> = BTreeMap::new();
         for (thread, at) in sampled {
@@ -50,17 +57,13 @@ impl Waiting {
             *known = known.min(*at);
         }
         if first.len() < MIN_SAMPLED {
-            return None;
+            return Vec::new();
         }
         let mut points: Vec<(f64, u64)> =
             first.into_iter().map(|(thread, at)| (at, self.bytes_of(thread))).collect();
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
-        points.push((self.end, self.bytes_of(self.last)));
-        let (times, sizes): (Vec<f64>, Vec<u64>) = points.into_iter().unzip();
-        match growth::by_snapshots(&times, &sizes) {
-            Judgement::Grows(growth) => Some(GrowthRate { from: "threads", ..growth }),
-            _ => None,
-        }
+        points.push((end, self.bytes_of(self.last)));
+        points
     }
 
     /// What threads own up to this one.
@@ -71,32 +74,34 @@ impl Waiting {
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::{BySizes, by_sizes};
     use super::*;
 
-    fn judge(threads: usize, last: u64, sampled: &[(u64, f64)]) -> Option<GrowthRate> {
+    fn grows(threads: usize, last: u64, sampled: &[(u64, f64)]) -> bool {
         let sampled: Vec<(ThreadNumber, f64)> =
             sampled.iter().map(|(number, at)| (ThreadNumber(*number), *at)).collect();
-        Waiting { threads, bytes: 8_000_000, last: ThreadNumber(last), end: 10.0 }.judge(&sampled)
+        let waiting = Waiting { threads, bytes: 8_000_000, last: ThreadNumber(last) };
+        let (work, sizes): (Vec<f64>, Vec<f64>) =
+            waiting.sizes(&sampled, 1.0).into_iter().map(|(at, size)| (at, size as f64)).unzip();
+        by_sizes(&work, &sizes, 9e6).0 == BySizes::Grows
     }
 
     /// Of 400 threads that waited, twenty had a sampled block: "too few to judge".
     #[test]
     fn few_samples_are_enough_for_threads_that_do_not_end() {
         let sampled: Vec<(u64, f64)> =
-            (1..=20).map(|place| (place * 19, place as f64 / 2.05)).collect();
-        let growth = judge(400, 400, &sampled).expect("it grows");
-        assert!((growth.rate.value - 800_000.0).abs() < 80_000.0, "{growth:?}");
-        assert_eq!(growth.from, "threads");
-        assert_eq!(judge(400, 400, &sampled[..6]), None, "too few");
-        assert_eq!(judge(19, 19, &sampled), None, "too few");
+            (1..=20).map(|place| (place * 19, place as f64 / 20.5)).collect();
+        assert!(grows(400, 400, &sampled));
+        assert!(!grows(400, 400, &sampled[..6]), "too few");
+        assert!(!grows(19, 19, &sampled), "too few");
         // Most have ended.
-        assert_eq!(judge(400, 900, &sampled), None);
+        assert!(!grows(400, 900, &sampled));
         // All of them are started at the beginning, and those that wait for work longest get it in no order.
         let early: Vec<(u64, f64)> =
             sampled.iter().map(|(number, at)| (*number, at / 20.0)).collect();
-        assert_eq!(judge(400, 400, &early), None);
+        assert!(!grows(400, 400, &early));
         let in_no_order: Vec<(u64, f64)> =
-            (1..=20).map(|place| (place * 7 % 21 * 19, place as f64 / 2.05)).collect();
-        assert_eq!(judge(400, 400, &in_no_order), None);
+            (1..=20).map(|place| (place * 7 % 21 * 19, place as f64 / 20.5)).collect();
+        assert!(!grows(400, 400, &in_no_order));
     }
 }

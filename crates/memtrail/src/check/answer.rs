@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use memtrail_engine::gate::{self, GateResponse, GateResult};
+use memtrail_engine::gate::{self, GateResponse, GateResult, Measure};
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
@@ -91,7 +91,15 @@ impl Checked {
         }
     }
 
-    pub(super) fn judged(&mut self, gates: Vec<Judged>) {
+    /// Notes what became of each gate. Too little evidence of leaks could not be judged, unless that is allowed.
+    pub(super) fn judged(&mut self, mut gates: Vec<Judged>, allows_undecided: bool) {
+        if !allows_undecided {
+            for Judged { result, .. } in &mut gates {
+                if result.measure == Measure::Leaks && result.verdict == gate::Verdict::Undecided {
+                    result.verdict = gate::Verdict::Unknown;
+                }
+            }
+        }
         let results = gates.iter().map(|judged| judged.result.clone()).collect();
         self.verdict = match GateResponse::new(results).verdict {
             gate::Verdict::Passed => Verdict::Passed,

@@ -30,8 +30,8 @@ pub(super) struct Gates {
     #[arg(long, value_name = "RATE", value_parser = growth)]
     max_growth: Option<Growth>,
 
-    /// Nothing may be a leak suspect, as of `memtrail leaks`. Of native programs with --snapshot exit, something must
-    /// refer to each block
+    /// Fail if `memtrail leaks` lists a suspect. Of native programs with --snapshot exit, something must refer to each
+    /// block
     #[arg(long)]
     no_leak: bool,
 

@@ -56,6 +56,10 @@ pub(crate) struct Args {
     #[command(flatten)]
     gates: Gates,
 
+    /// Pass --no-leak if there is too little evidence to judge it (otherwise exit code 6)
+    #[arg(long, requires = "no_leak")]
+    allow_undecided: bool,
+
     /// Judge this recording; nothing is run
     #[arg(long, value_name = "REC", conflicts_with_all = ["command", "output", "keep", "rate", "children", "native", "seed"])]
     recording: Option<PathBuf>,
@@ -191,7 +195,7 @@ fn judge_into(
     gates: &gates::Resolved,
 ) -> Result<(), Failure> {
     match judge::judge(&source, gates) {
-        Ok(answer) => checked.judged(answer),
+        Ok(answer) => checked.judged(answer, args.allow_undecided),
         Err(failure) if failure.kind() == Kind::Unjudged => {
             checked.could_not_judge(failure.message());
         }

@@ -19,7 +19,7 @@ use crate::{loading, shell_quote};
 /// What `--json` prints.
 #[derive(Serialize)]
 struct FamilyLeaks {
-    /// Of all processes, what grows fastest first.
+    /// Of all processes, the largest growth first.
     suspects: Vec<OfProcess>,
     /// What was found in each process.
     processes: Vec<ProcessLeaks>,
@@ -76,8 +76,8 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             partial,
         });
     }
-    let rate = |of: &OfProcess| of.suspect.growth.rate.value;
-    found.suspects.sort_by(|a, b| rate(b).total_cmp(&rate(a)));
+    let grown = |of: &OfProcess| of.suspect.growth.grown;
+    found.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
     found.suspects.truncate(args.limit.0);
     let damage = (!damage.is_empty()).then(|| damage.join("; "));
     let put = put(&args.form, damage, &found, |canvas| {

@@ -15,22 +15,21 @@ use crate::heap::input::{Form, put};
 use crate::heap::joined::WhichRecording;
 use crate::limit::Limit;
 use crate::references::draw as references;
-use crate::shell_quote;
+use crate::{json, shell_quote};
 use look::{Found, look};
 
 /// List leak suspects: what grows, who allocated it, what owns it
 ///
-/// A suspect is a variable, stack or other root that owns ever more memory, and still did at the end. It is judged by
-/// its exact size in all snapshots, if there are five or more; otherwise by when its sampled blocks were
-/// allocated and freed, for which one snapshot is enough, and if these are too few, by three snapshots or four between
-/// which it grew evenly. A cache that was filled at the start is no suspect, nor
-/// is what comes and goes. If there is none, it is shown what was looked at.
+/// A suspect is a variable, stack or other root that grows with the work of the program: bytes allocated, not seconds. It
+/// is judged by its exact sizes in all snapshots. With fewer than five, birth dates decide: the blocks that a leak keeps are
+/// from all parts of the work, those of a warm-up are early, those of a cache late. A cache that was filled at the start is
+/// no suspect, nor is memory that comes and goes. If there is no suspect, the largest owners are listed with the reason.
 ///
 /// Of a program in C, C++ or Rust (`memtrail run --native`) a suspect is a call site that allocates ever more than is
 /// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. Of an OCaml
 /// program with its memory from malloc (`memtrail run --native=also`) both are judged.
 ///
-/// Of a folder of several processes, the suspects of all are listed, the fastest first.
+/// Of a folder of several processes, the suspects of all are listed, the largest growth first.
 ///
 /// Functions that are named are the program's own: the nearest on the stack to the allocation in a library.
 /// Variables have names and types as far as the compiler's files are found (`memtrail types REC` shows how far).
@@ -48,6 +47,9 @@ pub(crate) struct Args {
     limit: Limit,
     #[command(flatten)]
     form: Form,
+    /// Print the evidence that was judged, as one JSON object: sizes by snapshot and dates of samples
+    #[arg(long, conflicts_with_all = ["json"])]
+    evidence: bool,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -60,6 +62,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
     let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
+    if args.evidence {
+        json::print(&leaks.evidence)?;
+        return verdict;
+    }
     let recording = shell_quote::path(path);
     put(&args.form, partial, &leaks, |canvas| {
         if let Some(unreachable) = &leaks.unreachable {

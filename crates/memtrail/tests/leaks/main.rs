@@ -1,6 +1,7 @@
 //! `memtrail leaks`, on programs that leak and on programs that look like them and do not.
 #![forbid(unsafe_code)]
 
+mod corpus;
 mod published;
 mod server;
 mod suspects;

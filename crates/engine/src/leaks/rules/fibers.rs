@@ -1,5 +1,8 @@
 //! Threads and fibers that wait and never go on: their stacks retain their local variables.
 
+use std::collections::HashSet;
+
+use memtrail_heap::query::OwnerRow;
 use memtrail_text::rounded::grouped;
 
 use super::finding::Finding;
@@ -8,7 +11,10 @@ use crate::leaks::evidence::Evidence;
 const RULE: &str = "abandoned threads or fibers";
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
-    let stacks = evidence.owner.rows.len() as u64;
+    // A recursive function has many frames on one stack.
+    let of_frame = |row: &&OwnerRow| row.path.split_last().map(|(_, stack)| stack.to_vec());
+    let stacks: HashSet<Vec<String>> = evidence.owner.rows.iter().filter_map(of_frame).collect();
+    let stacks = stacks.len() as u64;
     if evidence.owner.kind == "stack" && stacks > 1 {
         let clause =
             format!("{} stacks of threads or fibers wait there, and do not end", grouped(stacks));

@@ -1,0 +1,251 @@
+//! Evidence for the verdict, from snapshots and samples.
+
+use std::collections::HashMap;
+
+use memtrail_heap::Bytes;
+use memtrail_heap::query::Summary;
+use memtrail_trace::{Site, Source, StackId};
+
+use super::clock::Clock;
+use super::owned::{self, Lifetime, Owner};
+use super::thread_number::ThreadNumber;
+use super::threads;
+use super::verdict::{
+    Evidence, LEAST, Life, MAX_DATES, MAX_RANKS, OwnerEvidence, REPLACED, SAMPLED, subsampled,
+};
+use crate::heap::loaded::LoadedSnapshot;
+use crate::heap::samples::sites;
+use crate::heap::snapshot_store::Known;
+use crate::recording::Recording;
+
+/// Parts of the work after which call sites are compared, and one.
+const PARTS: usize = 20;
+/// Calls that identify a call site: the allocation, and its caller.
+const CALLS: usize = 2;
+
+/// Sizes of owners in the snapshots before the one that is looked at.
+pub(super) struct History {
+    /// When that was taken, in seconds since the start.
+    pub(super) end: f64,
+    /// When each of the others was taken, and what was alive.
+    times: Vec<(f64, u64)>,
+    sizes: HashMap<(String, String), Vec<u64>>,
+}
+
+impl History {
+    pub(super) fn new(loaded: &LoadedSnapshot, recording: &Recording, known: &[Known]) -> Self {
+        let profile = recording.profile();
+        let start = profile.info.start.0 as f64 / 1e6;
+        let at = |known: &Known| (known.facts.taken_unix - start).max(0.0);
+        let number = loaded.heap().snapshot.facts.number;
+        let this = known.iter().find(|known| known.facts.number == number);
+        let end =
+            this.filter(|known| known.facts.taken_unix > 0.0).map_or(profile.end.seconds(), at);
+        let before = known.iter().filter(|known| known.facts.number < number);
+        let ready: Vec<(f64, &Summary)> = before
+            .filter_map(|known| Some((at(known), known.summary.as_deref()?)))
+            .filter(|(_, summary)| summary.damage.is_none())
+            .collect();
+        let names = loaded.stored_names();
+        let mut sizes: HashMap<(String, String), Vec<u64>> = HashMap::new();
+        let mut times = Vec::new();
+        for (place, (time, summary)) in ready.iter().enumerate() {
+            let mut alive = 0_u64;
+            for owner in &summary.owners {
+                let key = (owner.kind.clone(), owner.name.clone());
+                let name = match owner.kind.as_str() {
+                    "stack" => {
+                        let frame = owner.name.rsplit(" / ").next().unwrap_or_default();
+                        owned::function_of_frame(frame)
+                    }
+                    _ => names.get(&key).map_or(owner.name.as_str(), String::as_str),
+                };
+                let key = (key.0, name.to_owned());
+                let sizes = sizes.entry(key).or_insert_with(|| vec![0; ready.len()]);
+                let Bytes(owned) = owner.owned + owner.owned_external;
+                sizes[place] = sizes[place].saturating_add(owned);
+                alive = alive.saturating_add(owned);
+            }
+            times.push((*time, alive));
+        }
+        Self { end, times, sizes }
+    }
+
+    /// Snapshots, the one that is looked at included.
+    pub(super) fn snapshots(&self) -> usize {
+        self.times.len() + 1
+    }
+}
+
+/// Evidence, and the place of each of its owners among those of the snapshot.
+pub(super) struct Gathered {
+    pub(super) evidence: Evidence,
+    pub(super) owners: Vec<Option<usize>>,
+}
+
+/// Gathers what is known of owners.
+pub(super) fn gather(
+    owners: &[Owner<'_>],
+    history: &History,
+    clock: &Clock,
+    recording: &Recording,
+    alive: Bytes,
+) -> Gathered {
+    let count = history.snapshots();
+    // Without samples, each snapshot is a step.
+    let step = |(place, at): (usize, f64)| {
+        if clock.stands() { (place + 1) as f64 / count as f64 } else { clock.at(at).min(1.0) }
+    };
+    let times = history.times.iter().map(|(at, _)| *at).chain([history.end]);
+    let mut evidence = common(clock, recording, history.end);
+    evidence.work = times.enumerate().map(step).collect();
+    evidence.alive = history.times.iter().map(|(_, alive)| *alive).chain([alive.0]).collect();
+    let last_thread = threads::last(owners);
+    let mut sizes = history.sizes.clone();
+    let mut places = Vec::new();
+    for (place, owner) in owners.iter().enumerate() {
+        let key = (owner.kind.to_owned(), owner.group.clone());
+        let mut sizes = sizes.remove(&key).unwrap_or_else(|| vec![0; count - 1]);
+        sizes.push(owner.bytes());
+        if sizes.iter().any(|size| *size as f64 >= LEAST) {
+            let (kind, name) = key;
+            let known = OwnerEvidence { kind, name, sizes, ..OwnerEvidence::default() };
+            evidence.owners.push(of_owner(
+                known,
+                owner,
+                clock,
+                recording,
+                history.end,
+                last_thread,
+            ));
+            places.push(Some(place));
+        }
+    }
+    let mut gone: Vec<_> = sizes
+        .into_iter()
+        .filter(|(_, sizes)| sizes.iter().any(|size| *size as f64 >= LEAST))
+        .collect();
+    gone.sort();
+    for ((kind, name), mut sizes) in gone {
+        sizes.push(0);
+        evidence.owners.push(OwnerEvidence { kind, name, sizes, ..OwnerEvidence::default() });
+        places.push(None);
+    }
+    Gathered { evidence, owners: places }
+}
+
+/// Evidence on the whole recording, without owners and snapshots.
+pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence {
+    let (before, after) = clock.counts();
+    let stands = clock.stands();
+    Evidence {
+        end: if stands { 1.0 } else { clock.end() },
+        sampled: if stands { Vec::new() } else { subsampled(&clock.sampled(), MAX_RANKS) },
+        before: before as u64,
+        after: after as u64,
+        same_sites: same_sites(clock, recording, end),
+        ..Evidence::default()
+    }
+}
+
+/// Adds what samples tell of an owner.
+fn of_owner(
+    known: OwnerEvidence,
+    owner: &Owner<'_>,
+    clock: &Clock,
+    recording: &Recording,
+    end: f64,
+    last_thread: Option<ThreadNumber>,
+) -> OwnerEvidence {
+    let blocks = &recording.profile().blocks;
+    let mut births: Vec<f64> =
+        owner.live.iter().map(|one| clock.at(blocks.allocated(one.row).seconds())).collect();
+    births.sort_by(f64::total_cmp);
+    let lifetimes = owner.lifetimes();
+    let threads = last_thread.map(|last| threads::sizes(owner, last, clock, end));
+    OwnerEvidence {
+        live: births.len() as u64,
+        births: subsampled(&births, MAX_DATES),
+        freed: freed(&lifetimes),
+        stayed: owner.places.iter().map(|place| place.stayed).sum(),
+        threads: threads.unwrap_or_default(),
+        replaced: replaced(owner),
+        ..known
+    }
+}
+
+/// Subsample of the blocks that were freed.
+pub(super) fn freed(lifetimes: &[Lifetime]) -> Vec<Life> {
+    let life = |of: &Lifetime| Some(Life { born: of.allocated, died: of.freed?, bytes: of.bytes });
+    let mut lives: Vec<Life> = lifetimes.iter().filter_map(life).collect();
+    lives.sort_by(|a, b| a.born.total_cmp(&b.born));
+    let all = lives.len() as f64;
+    let mut lives = subsampled(&lives, MAX_DATES);
+    // Each of those that are left stands for others.
+    let each = all / lives.len().max(1) as f64;
+    for life in &mut lives {
+        life.bytes *= each;
+    }
+    lives
+}
+
+/// Sizes of the blocks of a buffer, of which one is alive and each was replaced by a larger one.
+fn replaced(owner: &Owner<'_>) -> Vec<(f64, u64)> {
+    let of_place = |place: &owned::PlaceSamples| {
+        let mut owned = place.all.iter().filter(|block| block.is_owned);
+        let (Some(last), None) = (owned.next(), owned.next()) else { return Vec::new() };
+        let mut blocks: Vec<&Lifetime> = place.all.iter().collect();
+        blocks.sort_by(|a, b| a.allocated.total_cmp(&b.allocated));
+        let grows = |two: &[&Lifetime]| two[1].size as f64 >= two[0].size as f64 * REPLACED;
+        // A frame's blocks from the same place are no buffer.
+        if last.size * 2 < owner.bytes() || !blocks.windows(2).all(grows) {
+            return Vec::new();
+        }
+        let sizes = blocks.iter().map(|block| (block.allocated, block.size));
+        sizes.chain([(1.0, last.size)]).collect()
+    };
+    owner.places.iter().map(of_place).max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// Part of the allocation that is by the same call sites before and after each part of the work.
+fn same_sites(clock: &Clock, recording: &Recording, end: f64) -> Vec<Option<f64>> {
+    let blocks = &recording.profile().blocks;
+    let mut numbers: HashMap<Vec<Site>, usize> = HashMap::new();
+    let mut of_stack: HashMap<StackId, usize> = HashMap::new();
+    // Of each call site, samples and blocks by part of the work.
+    let mut sums: Vec<[u64; PARTS]> = Vec::new();
+    let mut counts = [0_usize; PARTS];
+    for row in blocks.rows().filter(|row| blocks.source(*row) != Source::External) {
+        let at = blocks.allocated(row).seconds();
+        if at > end {
+            continue;
+        }
+        let number = *of_stack.entry(blocks.stack(row)).or_insert_with(|| {
+            let next = numbers.len();
+            let calls = sites(recording, row).take(CALLS).collect();
+            *numbers.entry(calls).or_insert(next)
+        });
+        if number >= sums.len() {
+            sums.resize(number + 1, [0; PARTS]);
+        }
+        let part = ((clock.at(at) * PARTS as f64) as usize).min(PARTS - 1);
+        sums[number][part] += blocks.samples(row);
+        counts[part] += 1;
+    }
+    let same = |split: usize| {
+        let (before, after) = counts.split_at(split);
+        let enough = |counts: &[usize]| counts.iter().sum::<usize>() >= SAMPLED;
+        if !enough(before) || !enough(after) {
+            return None;
+        }
+        let both = |of: &[u64; PARTS]| {
+            let (before, after) = of.split_at(split);
+            [before.iter().sum::<u64>() as f64, after.iter().sum::<u64>() as f64]
+        };
+        let [before, after] =
+            sums.iter().map(both).fold([0.0, 0.0], |[a, b], [c, d]| [a + c, b + d]);
+        let common = sums.iter().map(both).map(|[a, b]| (a / before).min(b / after));
+        Some(common.sum::<f64>())
+    };
+    (1..PARTS).map(same).collect()
+}

@@ -1,0 +1,104 @@
+//! What is judged: sizes by snapshot and dates of samples, small enough to be stored with a test.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that a verdict on a recording depends on. Work is a part of all that was allocated until the last snapshot.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Work at each snapshot, ascending to 1; nothing if there is no snapshot.
+    pub work: Vec<f64>,
+    /// Bytes alive in each snapshot.
+    pub alive: Vec<u64>,
+    /// Work up to the recording's end: 1 if that is the last snapshot.
+    pub end: f64,
+    /// Work at which blocks were sampled, at even ranks of them.
+    pub sampled: Vec<f64>,
+    /// Samples up to the last snapshot.
+    pub before: u64,
+    /// Samples after it.
+    pub after: u64,
+    /// Part of what is allocated that the same call sites allocate before and after each twentieth of the work.
+    pub same_sites: Vec<Option<f64>>,
+    /// True if sizes are estimates from samples, of call sites that are judged one by one.
+    #[serde(default)]
+    pub is_estimated: bool,
+    /// Owners that are or were large.
+    pub owners: Vec<OwnerEvidence>,
+}
+
+/// What is known of an owner.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct OwnerEvidence {
+    /// Kind of its root.
+    pub kind: String,
+    /// Its name.
+    pub name: String,
+    /// Its exact size in each snapshot.
+    pub sizes: Vec<u64>,
+    /// Live samples.
+    pub live: u64,
+    /// Work at which they were allocated, ascending; at most 256 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub births: Vec<f64>,
+    /// Blocks that the same call sites allocated and that were freed; at most 256 of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub freed: Vec<Life>,
+    /// Blocks that the same call sites allocated after the last snapshot and that were never freed.
+    #[serde(default)]
+    pub stayed: u64,
+    /// Work, and bytes owned up to there by threads that never end, by the numbers of threads.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub threads: Vec<(f64, u64)>,
+    /// Work, and size of each block that replaced a smaller one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub replaced: Vec<(f64, u64)>,
+}
+
+/// A block that was freed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Life {
+    /// Work at its allocation.
+    pub born: f64,
+    /// Work at which it was freed.
+    pub died: f64,
+    /// Bytes that the sample stands for.
+    pub bytes: f64,
+}
+
+/// Dates and lives of an owner that are kept at most.
+pub const MAX_DATES: usize = 256;
+/// Ranks of samples that are kept at most.
+pub const MAX_RANKS: usize = 129;
+
+/// Subsample of values at even places, the first and the last among them.
+pub fn subsampled<T: Clone>(values: &[T], most: usize) -> Vec<T> {
+    if values.len() <= most || most < 2 {
+        return values.to_vec();
+    }
+    (0..most).map(|place| values[place * (values.len() - 1) / (most - 1)].clone()).collect()
+}
+
+impl Evidence {
+    /// Rank of a moment among all samples, from 0 to 1. Without samples, it is the work itself.
+    pub(super) fn rank(&self, work: f64) -> f64 {
+        let Some(last) = self.sampled.len().checked_sub(1).filter(|last| *last > 0) else {
+            return work.clamp(0.0, 1.0);
+        };
+        let next = self.sampled.partition_point(|at| *at < work);
+        if next == 0 || next > last {
+            return if next == 0 { 0.0 } else { 1.0 };
+        }
+        let (from, to) = (self.sampled[next - 1], self.sampled[next]);
+        let part = if to > from { (work - from) / (to - from) } else { 1.0 };
+        ((next - 1) as f64 + part) / last as f64
+    }
+
+    /// Part of what is allocated that the same call sites allocate before and after a moment.
+    pub(super) fn same_work(&self, since: f64) -> Option<f64> {
+        // What began at once has to be compared with its later half.
+        let at = if since <= 0.25 { 0.5 } else { since };
+        let place = (at * (self.same_sites.len() + 1) as f64).round().max(1.0) as usize - 1;
+        let last = self.same_sites.len().checked_sub(1)?;
+        self.same_sites.get(place.min(last)).copied().flatten()
+    }
+}

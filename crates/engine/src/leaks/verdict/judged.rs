@@ -1,0 +1,184 @@
+//! The judgement of each owner, from its evidence.
+
+use serde::{Deserialize, Serialize};
+
+use super::births::{Dates, dates, falls_behind, goes_on, is_renewed};
+use super::constants::{COVER, LASTED, LATE, LEAST, SAME, SHARE, UNDECIDED};
+use super::evidence::{Evidence, OwnerEvidence};
+use super::series::{Series, series};
+use super::shape::{BySizes, Shape, by_sizes};
+
+/// What an owner does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum Class {
+    /// It grows: a suspect.
+    Grows,
+    /// More is put into it than is taken out: a suspect.
+    FallsBehind,
+    /// It was filled once.
+    FilledOnce,
+    /// Its contents come and go.
+    ComesAndGoes,
+    /// It grew, and what did so before the last snapshot has ended.
+    Ended,
+    /// It belongs to one stage of a task.
+    Stage,
+    /// There is too little evidence.
+    Undecided,
+}
+
+impl Class {
+    /// True if it is a suspect.
+    #[must_use]
+    pub const fn is_suspect(self) -> bool {
+        matches!(self, Self::Grows | Self::FallsBehind)
+    }
+}
+
+/// Evidence that decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// Exact sizes in snapshots.
+    Snapshots,
+    /// Numbers of threads.
+    Threads,
+    /// Sizes of blocks that replaced each other.
+    Sizes,
+    /// Birth dates of samples.
+    Samples,
+}
+
+/// The judgement of an owner.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The owners that it is about.
+    pub series: Series,
+    /// What it does.
+    pub class: Class,
+    /// Evidence that decided.
+    pub reason: Reason,
+    /// Bytes by which it grew, or else its size.
+    pub grown: f64,
+    /// Part of the work since which it grows.
+    pub since: f64,
+    /// True if its size is worth "too little evidence".
+    pub is_large: bool,
+}
+
+/// Judges every large owner, the largest growth first.
+#[must_use]
+pub fn judge(evidence: &Evidence) -> Vec<Judged> {
+    let heap = evidence.alive.last().copied().unwrap_or(0) as f64;
+    let mut judged: Vec<Judged> = series(evidence)
+        .into_iter()
+        .filter(|one| one.sizes.last().is_some_and(|size| *size >= LEAST.max(SHARE * heap)))
+        .map(|one| judge_one(evidence, one, heap))
+        .collect();
+    judged.sort_by(|a, b| {
+        let order = |one: &Judged| (!one.class.is_suspect(), one.class != Class::Undecided);
+        order(a)
+            .cmp(&order(b))
+            .then(b.grown.total_cmp(&a.grown))
+            .then(a.series.name.cmp(&b.series.name))
+    });
+    judged
+}
+
+fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
+    let owner = evidence_of_members(evidence, &series);
+    let size = series.sizes.last().copied().unwrap_or(0.0);
+    let found = Found::of(evidence, &owner, &series.sizes, heap);
+    let is_large = size >= (4.0 * LEAST).max(UNDECIDED * heap);
+    let Found { mut class, reason, shape } = found;
+    let since = shape.filter(|_| class.is_suspect()).map_or(0.0, |shape| shape.since);
+    if class.is_suspect() && evidence.end * COVER > 1.0 {
+        class = match goes_on(evidence, &owner) {
+            Some(false) => Class::Ended,
+            None if evidence.end > 2.0 || reason == Reason::Samples => Class::Undecided,
+            Some(true) | None => class,
+        };
+    }
+    // A single task of a compiler is a recording of stages, and each of them grows.
+    let is_stage = || {
+        let since = shape.map_or(0.0, |shape| shape.since);
+        evidence.same_work(since).is_some_and(|same| same < SAME)
+    };
+    if (class.is_suspect() || class == Class::Undecided) && is_stage() {
+        class = Class::Stage;
+    }
+    let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
+    Judged { series, class, reason, grown, since, is_large }
+}
+
+/// What samples tell of all members of a series.
+fn evidence_of_members(evidence: &Evidence, series: &Series) -> OwnerEvidence {
+    let mut all = OwnerEvidence::default();
+    for owner in series.members.iter().filter_map(|place| evidence.owners.get(*place)) {
+        all.live += owner.live;
+        all.stayed += owner.stayed;
+        all.births.extend(&owner.births);
+        all.freed.extend(&owner.freed);
+        all.threads.extend(&owner.threads);
+        all.replaced.extend(&owner.replaced);
+    }
+    all.births.sort_by(f64::total_cmp);
+    all
+}
+
+struct Found {
+    class: Class,
+    reason: Reason,
+    shape: Option<Shape>,
+}
+
+impl Found {
+    fn of(evidence: &Evidence, owner: &OwnerEvidence, sizes: &[f64], heap: f64) -> Self {
+        let (by, shape) = if evidence.work.len() >= 2 {
+            by_sizes(&evidence.work, sizes, heap)
+        } else {
+            (BySizes::Unknown, None)
+        };
+        let found = |class, reason, shape| Self { class, reason, shape };
+        if by == BySizes::Grows {
+            let reason = if evidence.is_estimated { Reason::Samples } else { Reason::Snapshots };
+            return found(Class::Grows, reason, shape);
+        }
+        for (series, reason) in
+            [(&owner.threads, Reason::Threads), (&owner.replaced, Reason::Sizes)]
+        {
+            let (work, sizes): (Vec<f64>, Vec<f64>) =
+                series.iter().map(|(work, size)| (*work, *size as f64)).unzip();
+            if let (BySizes::Grows, shape) = by_sizes(&work, &sizes, heap) {
+                return found(Class::Grows, reason, shape);
+            }
+        }
+        if by == BySizes::Steady {
+            // What was there from the middle on, and is there still, was filled once; of a cache with a bound only the size is.
+            let is_full = shape.is_some_and(|shape| shape.late < LATE);
+            let is_filled = is_full && dates(evidence, owner, 0.0) != Dates::Recent;
+            let class = if is_filled { Class::FilledOnce } else { Class::ComesAndGoes };
+            return found(class, Reason::Snapshots, shape);
+        }
+        let is_event = |shape: Shape| shape.late < LATE / 2.0 || shape.lasted < LASTED;
+        if by == BySizes::Unknown && shape.is_some_and(is_event) {
+            return found(Class::FilledOnce, Reason::Snapshots, shape);
+        }
+        let since = shape.filter(|_| by == BySizes::Maybe).map_or(0.0, |shape| shape.since);
+        let since = if since > 0.25 { since } else { 0.0 };
+        let size = sizes.last().copied().unwrap_or(0.0);
+        let class = match dates(evidence, owner, since) {
+            Dates::Spread => Class::Grows,
+            Dates::Early => Class::FilledOnce,
+            // The lives of a small queue rise by chance while it fills once more.
+            Dates::Recent if size >= 4.0 * LEAST && falls_behind(owner) => Class::FallsBehind,
+            Dates::Recent if by == BySizes::Unknown && is_renewed(owner, size) => {
+                Class::ComesAndGoes
+            }
+            Dates::Recent | Dates::Few => Class::Undecided,
+        };
+        found(class, Reason::Samples, shape)
+    }
+}

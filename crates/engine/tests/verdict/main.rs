@@ -1,0 +1,9 @@
+//! The verdict on owners of memory: simulated histories, and stored evidence of real programs.
+#![forbid(unsafe_code)]
+
+mod births;
+mod handed;
+mod histories;
+mod random;
+mod replayed;
+mod simulated;

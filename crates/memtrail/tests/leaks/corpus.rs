@@ -1,0 +1,108 @@
+//! Programs of `tests/leaks`, each with the expected answer in its header: a fast part of them. `leaks` and `check` agree.
+
+use std::path::Path;
+use std::process::Command;
+
+use memtrail_test_support::programs::build_with_packages;
+use memtrail_test_support::running::Case;
+use serde_json::Value;
+
+use crate::suspects;
+
+/// Exit code of `memtrail check --no-leak` on a recording.
+fn check(recording: &Path, more: &[&str]) -> i32 {
+    let mut command = with_names("check");
+    command.args(["--no-leak", "--recording"]).arg(recording).args(more);
+    command.output().unwrap().status.code().unwrap()
+}
+
+/// A command that reads the names of variables; in other tests they are off.
+fn with_names(name: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.env_remove("MEMTRAIL_TYPES").env_remove("COLUMNS").arg(name);
+    command
+}
+
+/// Output of `leaks` as JSON.
+fn json(recording: &Path, option: &str) -> Value {
+    let output = with_names("leaks").arg(recording).arg(option).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What `leaks` says of a program, with a snapshot at each major collection; `check` says the same.
+fn found(name: &str, arguments: &[&str]) -> Value {
+    let program = build_with_packages(name, "unix");
+    let case = Case::new(&program, arguments).options(&["--snapshot", "every-major"]);
+    let run = case.recorded();
+    let found = json(&run.recording, "--json");
+    let fails = !suspects(&found).is_empty();
+    assert_eq!(check(&run.recording, &[]) == 4, fails, "{found:#}");
+    let evidence = json(&run.recording, "--evidence");
+    assert!(!evidence["owners"].as_array().unwrap().is_empty(), "{evidence}");
+    found
+}
+
+/// The only suspect is this owner.
+fn leaks_only(found: &Value, owner: &str) {
+    let [first] = &suspects(found)[..] else { panic!("{found:#}") };
+    assert!(first["owner"].as_str().unwrap().starts_with(owner), "{found:#}");
+}
+
+/// A snapshot within `Hashtbl.resize` found the table empty, and it was missed.
+#[test]
+fn a_table_that_is_being_resized_is_a_suspect() {
+    for entries in ["270000", "290000"] {
+        leaks_only(&found("resize", &[entries]), "Resize.seen");
+    }
+}
+
+/// "Does not grow steadily": bucket arrays that resizing freed spoke for it.
+#[test]
+fn a_table_that_grew_in_each_snapshot_is_a_suspect() {
+    for rounds in ["8", "24"] {
+        leaks_only(&found("grows", &[rounds]), "Grows.table");
+    }
+}
+
+/// It was "filled early", as the program was idle for most of the time.
+#[test]
+fn a_leak_before_idle_time_is_a_suspect() {
+    let found = found("idle_load", &["2"]);
+    leaks_only(&found, "Idle_load.table");
+    assert_eq!(suspects(&found)[0]["added"]["function"], "Idle_load.handle", "{found:#}");
+}
+
+#[test]
+fn a_leak_before_a_ticker_is_a_suspect() {
+    leaks_only(&found("ticker", &["3"]), "Ticker.handlers");
+}
+
+#[test]
+fn a_cache_with_a_bound_comes_and_goes() {
+    let found = found("twin_lru", &[]);
+    assert!(suspects(&found).is_empty(), "{found:#}");
+}
+
+#[test]
+fn a_cache_that_is_filled_at_the_start_is_filled_once() {
+    let found = found("twin_warm", &[]);
+    assert!(suspects(&found).is_empty(), "{found:#}");
+    assert_eq!(found["cleared"][0]["class"], "filled_once", "{found:#}");
+}
+
+/// One caller was reported as if it were all of them.
+#[test]
+fn callers_of_a_site_have_shares() {
+    let found = found("callers", &[]);
+    leaks_only(&found, "Callers.sessions");
+    let callers = suspects(&found)[0]["callers"].as_array().unwrap();
+    let names: Vec<&str> =
+        callers.iter().map(|caller| caller["place"]["function"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), 3, "{found:#}");
+    assert_eq!(names[0], "Callers.index", "{found:#}");
+    let shares: f64 = callers.iter().map(|caller| caller["share"].as_f64().unwrap()).sum();
+    assert!((shares - 1.0).abs() < 1e-9, "{found:#}");
+    let description = suspects(&found)[0]["descriptions"][0].as_str().unwrap();
+    assert!(description.contains("called by Callers.index"), "{description}");
+}
