@@ -22,7 +22,7 @@ let () =
   for _ = 1 to 3 do
     let kept = fill 4_000_000 in
     let more = fill 30_000 in
-    for number = 1 to 40_000 do
+    for number = 1 to 8_000 do
       ignore (Sys.opaque_identity (allocate 16 number))
     done;
     ignore (Sys.opaque_identity (kept, more));
