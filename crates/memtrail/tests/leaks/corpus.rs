@@ -60,8 +60,13 @@ fn a_table_that_is_being_resized_is_a_suspect() {
 /// "Does not grow steadily": bucket arrays that resizing freed spoke for it.
 #[test]
 fn a_table_that_grew_in_each_snapshot_is_a_suspect() {
-    for rounds in ["8", "24"] {
-        leaks_only(&found("grows", &[rounds]), "Grows.table");
+    leaks_only(&found("grows", &["24"]), "Grows.table");
+    // A run of 7 ms may have one snapshot and few samples: then it is undecided, and never cleared.
+    let short = found("grows", &["8"]);
+    if suspects(&short).is_empty() {
+        assert_eq!(short["cleared"][0]["class"], "undecided", "{short:#}");
+    } else {
+        leaks_only(&short, "Grows.table");
     }
 }
 
@@ -70,7 +75,9 @@ fn a_table_that_grew_in_each_snapshot_is_a_suspect() {
 fn a_leak_before_idle_time_is_a_suspect() {
     let found = found("idle_load", &["2"]);
     leaks_only(&found, "Idle_load.table");
-    assert_eq!(suspects(&found)[0]["added"]["function"], "Idle_load.handle", "{found:#}");
+    // `handle` calls `Hashtbl.replace` last, so its frame may be gone: the cell is added at its caller's line.
+    let added = suspects(&found)[0]["added"]["function"].as_str().unwrap();
+    assert!(["Idle_load.handle", "Idle_load"].contains(&added), "{found:#}");
 }
 
 #[test]

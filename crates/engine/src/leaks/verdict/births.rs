@@ -91,42 +91,78 @@ pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
 
 /// True if blocks live the longer the later they are allocated, until the end: a queue that falls behind. At a steady rate of
 /// allocation, what is alive grows as lifetimes do.
+///
+/// A lifetime is known up to the distance between collections: a block was alive in the last one before that which freed it.
+/// While the heap grows, collections become rarer, and the upper limits of equal lifetimes rise. So a block lived longer
+/// than another only if its lower limit is above the other's upper one.
 pub(super) fn falls_behind(owner: &OwnerEvidence) -> bool {
-    if owner.freed.len() < super::constants::QUEUED {
-        return false;
-    }
-    let lives = of_collections(&owner.freed);
+    let lives = limits(&owner.freed);
     let later = &lives[lives.len() / 2..];
-    rise(&lives) >= RISE && rise(later) >= RISE / 2.0
+    lives.len() >= super::constants::QUEUED && rise(&lives) >= RISE && rise(later) >= RISE / 2.0
 }
 
-/// Mean date and lifetime of the blocks that each collection freed. Blocks of one collection are one observation: its moment
-/// alone gives them their lifetimes.
-fn of_collections(freed: &[Life]) -> Vec<(f64, f64)> {
-    let mut freed = freed.to_vec();
-    freed.sort_by(|a, b| a.died.total_cmp(&b.died));
-    let mut means = Vec::new();
-    let mut rest = &freed[..];
-    while let Some(first) = rest.first() {
-        let (one, later) =
-            rest.split_at(rest.partition_point(|life| life.died - first.died < COLLECTION));
-        let mean = |of: fn(&Life) -> f64| one.iter().map(of).sum::<f64>() / one.len() as f64;
-        means.push((mean(|life| life.born), mean(|life| life.died - life.born)));
-        rest = later;
+/// Limits of the lifetime of each block that was freed, by the date of its allocation.
+fn limits(freed: &[Life]) -> Vec<(f64, f64)> {
+    let mut deaths: Vec<f64> = freed.iter().map(|life| life.died).collect();
+    deaths.sort_by(f64::total_cmp);
+    let mut collections: Vec<f64> = Vec::new();
+    for died in deaths {
+        if collections.last().is_none_or(|last| died - last >= COLLECTION) {
+            collections.push(died);
+        }
     }
-    means
+    let mut lives = freed.to_vec();
+    lives.sort_by(|a, b| a.born.total_cmp(&b.born));
+    let limits = |life: &Life| {
+        // The collection that freed it began with the first death that it has.
+        let by = collections.partition_point(|at| *at <= life.died).saturating_sub(1);
+        let before = by.checked_sub(1).and_then(|place| collections.get(place)).copied();
+        (before.map_or(0.0, |at| (at - life.born).max(0.0)), life.died - life.born)
+    };
+    lives.iter().map(limits).collect()
 }
 
 /// Deviations by which more pairs have the later one living longer (Kendall).
 fn rise(lives: &[(f64, f64)]) -> f64 {
     let mut rises = 0.0;
-    for (place, (_, later)) in lives.iter().enumerate() {
-        for (_, earlier) in &lives[..place] {
-            let longer = later - earlier;
-            rises += if longer.abs() < 1e-9 { 0.0 } else { longer.signum() };
+    for (place, later) in lives.iter().enumerate() {
+        for earlier in &lives[..place] {
+            rises += f64::from(later.0 > earlier.1) - f64::from(later.1 < earlier.0);
         }
     }
     let n = lives.len() as f64;
     let variance = n * (n - 1.0) * 2.0f64.mul_add(n, 5.0) / 18.0;
     if n > 1.0 { rises / variance.sqrt() } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Blocks born at even steps that live for a part of the work, and are freed by the next collection.
+    fn collected(life: impl Fn(f64) -> f64, collections: &[f64]) -> OwnerEvidence {
+        let freed = (0..200).filter_map(|step| {
+            let born = f64::from(step) / 200.0;
+            let died = collections.iter().find(|at| **at >= born + life(born))?;
+            Some(Life { born, died: *died, bytes: 1.0 })
+        });
+        OwnerEvidence { freed: freed.collect(), ..OwnerEvidence::default() }
+    }
+
+    /// Moments of collections of a heap that grows: each is farther from the last.
+    const RARER: [f64; 9] = [0.1, 0.16, 0.22, 0.28, 0.35, 0.47, 0.62, 0.77, 0.96];
+
+    #[test]
+    fn a_queue_of_even_length_does_not_fall_behind_while_collections_become_rarer() {
+        for life in [0.0, 0.02, 0.1, 0.2] {
+            assert!(!falls_behind(&collected(|_| life, &RARER)), "{life}");
+        }
+    }
+
+    #[test]
+    fn a_queue_whose_blocks_live_longer_and_longer_falls_behind() {
+        assert!(falls_behind(&collected(|born| 0.5 * born, &RARER)));
+        let often: Vec<f64> = (1..50).map(|step| f64::from(step) / 50.0).collect();
+        assert!(falls_behind(&collected(|born| 0.5 * born, &often)));
+    }
 }
