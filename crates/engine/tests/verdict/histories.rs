@@ -50,8 +50,9 @@ pub(crate) const LEAKS: [Kind; 9] = [
         Box::new(move |x| 10.0 * x.powf(power))
     }),
     ("varying load", |r| {
-        let (waves, part, phase) = (r.between(1.0, 6.0), r.between(0.2, 0.7), r.between(0.0, 6.28));
-        let turns = waves * 6.28;
+        let (waves, part, phase) =
+            (r.between(1.0, 6.0), r.between(0.2, 0.7), r.between(0.0, std::f64::consts::TAU));
+        let turns = waves * std::f64::consts::TAU;
         Box::new(move |x| 10.0 * (x + part / turns * ((turns * x + phase).sin() - phase.sin())))
     }),
 ];

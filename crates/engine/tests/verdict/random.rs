@@ -1,6 +1,6 @@
 //! Random numbers that depend on a seed alone.
 
-/// A generator (SplitMix64).
+/// A generator (`SplitMix64`).
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
