@@ -1,7 +1,7 @@
 //! Birth dates of what is alive. An even leak keeps a random choice of all that was allocated, a warm-up the early blocks, a
 //! cache the late ones.
 
-use super::constants::{BLOCKS, COLLECTION, ENDS, MIDDLE, RISE};
+use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, MIDDLE, RISE};
 use super::evidence::{Evidence, Life, OwnerEvidence};
 
 /// What birth dates say.
@@ -92,13 +92,14 @@ pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
 /// True if blocks live the longer the later they are allocated, until the end: a queue that falls behind. At a steady rate of
 /// allocation, what is alive grows as lifetimes do.
 ///
-/// A lifetime is known up to the distance between collections: a block was alive in the last one before that which freed it.
-/// While the heap grows, collections become rarer, and the upper limits of equal lifetimes rise. So a block lived longer
-/// than another only if its lower limit is above the other's upper one.
+/// A lifetime is known up to the distance between collections. While the heap grows, collections become rarer, and the upper
+/// limits of equal lifetimes rise. So a block surely lived longer than another only if its lower limit is above the other's
+/// upper one. Later blocks must live longer to the end, by the upper limits.
 pub(super) fn falls_behind(owner: &OwnerEvidence) -> bool {
     let lives = limits(&owner.freed);
-    let later = &lives[lives.len() / 2..];
-    lives.len() >= super::constants::QUEUED && rise(&lives) >= RISE && rise(later) >= RISE / 2.0
+    let later: Vec<(f64, f64)> =
+        lives[lives.len() / 2..].iter().map(|(_, upper)| (*upper, *upper)).collect();
+    lives.len() >= super::constants::QUEUED && rise(&lives) >= RISE && rise(&later) >= RISE / 2.0
 }
 
 /// Limits of the lifetime of each block that was freed, by the date of its allocation.
@@ -116,7 +117,7 @@ fn limits(freed: &[Life]) -> Vec<(f64, f64)> {
     let limits = |life: &Life| {
         // The collection that freed it began with the first death that it has.
         let by = collections.partition_point(|at| *at <= life.died).saturating_sub(1);
-        let before = by.checked_sub(1).and_then(|place| collections.get(place)).copied();
+        let before = by.checked_sub(DELAY).and_then(|place| collections.get(place)).copied();
         (before.map_or(0.0, |at| (at - life.born).max(0.0)), life.died - life.born)
     };
     lives.iter().map(limits).collect()

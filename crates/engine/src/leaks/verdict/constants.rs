@@ -41,6 +41,8 @@ pub(super) const RISE: f64 = 2.5;
 pub(super) const APART: f64 = 0.1;
 /// Blocks that are freed within this part of the work are freed by one collection.
 pub(super) const COLLECTION: f64 = 0.01;
+/// Collections after its last use by which a block is freed: one that is marked before, or has a finaliser, outlives the next.
+pub(super) const DELAY: usize = 2;
 /// Freed samples without which lifetimes are not compared.
 pub(super) const QUEUED: usize = 20;
 /// Factor by which a block that replaces another is larger: a quarter less than containers use (1.5 to 2).
