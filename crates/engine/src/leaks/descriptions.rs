@@ -231,6 +231,7 @@ fn measured(growth: &GrowthRate) -> Vec<String> {
                 .to_owned()
         }
         "sizes" => "each of its blocks was replaced by a larger one, the last one late".to_owned(),
+        "lifetimes" => "blocks live the longer the later they are allocated, to the end".to_owned(),
         _ => "the blocks that were kept are from all parts of the work".to_owned(),
     }]
 }

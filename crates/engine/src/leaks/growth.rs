@@ -33,7 +33,7 @@ impl GrowthRate {
         let until = clock.waits_since(end);
         let seconds = (until.unwrap_or(end) - since).max(f64::MIN_POSITIVE);
         let error = match judged.reason {
-            Reason::Samples => 1.0 / (live.max(1) as f64).sqrt(),
+            Reason::Samples | Reason::Lifetimes => 1.0 / (live.max(1) as f64).sqrt(),
             Reason::Snapshots | Reason::Threads | Reason::Sizes => 0.0,
         };
         let value = judged.grown / seconds;
@@ -47,6 +47,7 @@ impl GrowthRate {
                 Reason::Threads => "threads",
                 Reason::Sizes => "sizes",
                 Reason::Samples => "samples",
+                Reason::Lifetimes => "lifetimes",
             },
         }
     }

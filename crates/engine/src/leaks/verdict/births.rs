@@ -1,7 +1,7 @@
 //! Birth dates of what is alive. An even leak keeps a random choice of all that was allocated, a warm-up the early blocks, a
 //! cache the late ones.
 
-use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, MIDDLE, RISE};
+use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, MIDDLE, QUEUED, RISE};
 use super::evidence::{Evidence, Life, OwnerEvidence};
 
 /// What birth dates say.
@@ -99,7 +99,7 @@ pub(super) fn falls_behind(owner: &OwnerEvidence) -> bool {
     let lives = limits(&owner.freed);
     let later: Vec<(f64, f64)> =
         lives[lives.len() / 2..].iter().map(|(_, upper)| (*upper, *upper)).collect();
-    lives.len() >= super::constants::QUEUED && rise(&lives) >= RISE && rise(&later) >= RISE / 2.0
+    lives.len() >= QUEUED && rise(&lives) >= RISE && rise(&later) >= RISE / 2.0
 }
 
 /// Limits of the lifetime of each block that was freed, by the date of its allocation.

@@ -49,6 +49,16 @@ pub enum Reason {
     Sizes,
     /// Birth dates of samples.
     Samples,
+    /// Lifetimes of samples.
+    Lifetimes,
+}
+
+impl Reason {
+    /// True if samples decided, and not exact figures.
+    #[must_use]
+    pub const fn is_sampled(self) -> bool {
+        matches!(self, Self::Samples | Self::Lifetimes)
+    }
 }
 
 /// The judgement of an owner.
@@ -97,7 +107,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     if class.is_suspect() && evidence.end * COVER > 1.0 {
         class = match goes_on(evidence, &owner) {
             Some(false) => Class::Ended,
-            None if evidence.end > 2.0 || reason == Reason::Samples => Class::Undecided,
+            None if evidence.end > 2.0 || reason.is_sampled() => Class::Undecided,
             Some(true) | None => class,
         };
     }
@@ -179,6 +189,7 @@ impl Found {
             }
             Dates::Recent | Dates::Few => Class::Undecided,
         };
-        found(class, Reason::Samples, shape)
+        let reason = if class == Class::FallsBehind { Reason::Lifetimes } else { Reason::Samples };
+        found(class, reason, shape)
     }
 }
