@@ -1,6 +1,8 @@
 //! Birth dates of what is alive. An even leak keeps a random choice of all that was allocated, a warm-up the early blocks, a
 //! cache the late ones.
 
+use std::collections::BTreeMap;
+
 use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, MIDDLE, QUEUED, RISE};
 use super::evidence::{Evidence, Life, OwnerEvidence};
 
@@ -95,15 +97,40 @@ pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
 /// A lifetime is known up to the distance between collections. While the heap grows, collections become rarer, and the upper
 /// limits of equal lifetimes rise. So a block surely lived longer than another only if its lower limit is above the other's
 /// upper one. Later blocks must live longer to the end, by the upper limits.
+///
+/// The blocks of one collection are one observation: five hundred blocks that three collections freed tell of three lifetimes.
+/// So the mean lifetime in each collection must rise, too.
 pub(super) fn falls_behind(owner: &OwnerEvidence) -> bool {
-    let lives = limits(&owner.freed);
+    let lives = lives(&owner.freed);
+    let blocks: Vec<(f64, f64)> = lives.iter().map(|life| life.limits).collect();
     let later: Vec<(f64, f64)> =
-        lives[lives.len() / 2..].iter().map(|(_, upper)| (*upper, *upper)).collect();
-    lives.len() >= QUEUED && rise(&lives) >= RISE && rise(&later) >= RISE / 2.0
+        blocks[blocks.len() / 2..].iter().map(|(_, upper)| (*upper, *upper)).collect();
+    blocks.len() >= QUEUED
+        && rise(&blocks) >= RISE
+        && rise(&later) >= RISE / 2.0
+        && rise(&of_collections(&lives)) >= RISE / 2.0
 }
 
-/// Limits of the lifetime of each block that was freed, by the date of its allocation.
-fn limits(freed: &[Life]) -> Vec<(f64, f64)> {
+/// A lifetime that is known up to the distance between collections.
+struct Lived {
+    /// Number of the collection that freed it.
+    collection: usize,
+    /// Lower and upper limit of the lifetime.
+    limits: (f64, f64),
+}
+
+/// Means of both limits in each collection.
+fn of_collections(lives: &[Lived]) -> Vec<(f64, f64)> {
+    let mut sums: BTreeMap<usize, (f64, f64, f64)> = BTreeMap::new();
+    for life in lives {
+        let sum = sums.entry(life.collection).or_default();
+        *sum = (sum.0 + life.limits.0, sum.1 + life.limits.1, sum.2 + 1.0);
+    }
+    sums.values().map(|(lower, upper, count)| (lower / count, upper / count)).collect()
+}
+
+/// The lifetime of each block that was freed, by the date of its allocation.
+fn lives(freed: &[Life]) -> Vec<Lived> {
     let mut deaths: Vec<f64> = freed.iter().map(|life| life.died).collect();
     deaths.sort_by(f64::total_cmp);
     let mut collections: Vec<f64> = Vec::new();
@@ -114,13 +141,14 @@ fn limits(freed: &[Life]) -> Vec<(f64, f64)> {
     }
     let mut lives = freed.to_vec();
     lives.sort_by(|a, b| a.born.total_cmp(&b.born));
-    let limits = |life: &Life| {
+    let lived = |life: &Life| {
         // The collection that freed it began with the first death that it has.
-        let by = collections.partition_point(|at| *at <= life.died).saturating_sub(1);
-        let before = by.checked_sub(DELAY).and_then(|place| collections.get(place)).copied();
-        (before.map_or(0.0, |at| (at - life.born).max(0.0)), life.died - life.born)
+        let collection = collections.partition_point(|at| *at <= life.died).saturating_sub(1);
+        let before = collection.checked_sub(DELAY).and_then(|place| collections.get(place));
+        let lower = before.map_or(0.0, |at| (at - life.born).max(0.0));
+        Lived { collection, limits: (lower, life.died - life.born) }
     };
-    lives.iter().map(limits).collect()
+    lives.iter().map(lived).collect()
 }
 
 /// Deviations by which more pairs have the later one living longer (Kendall).
@@ -158,6 +186,18 @@ mod tests {
         for life in [0.0, 0.02, 0.1, 0.2] {
             assert!(!falls_behind(&collected(|_| life, &RARER)), "{life}");
         }
+    }
+
+    /// With `Gc.finalise`, one run in 25 had a queue: the blocks of one late collection lived longer.
+    #[test]
+    fn many_blocks_of_one_collection_do_not_fall_behind() {
+        let late = |born: f64| if born > 0.75 { 0.3 } else { 0.05 };
+        let often = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.97, 1.1];
+        let mut owner = collected(late, &often);
+        let (few, many): (Vec<Life>, Vec<Life>) =
+            owner.freed.iter().partition(|life| life.born < 0.75);
+        owner.freed = few.into_iter().step_by(8).chain(many).collect();
+        assert!(!falls_behind(&owner));
     }
 
     #[test]
