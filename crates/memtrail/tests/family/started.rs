@@ -58,6 +58,11 @@ fn processes_without_samples_are_listed_and_not_opened() {
     let case = case.options(&["--rate", "1e-9", "--children"]);
     let (_, recordings) = case.recorded_in_folder();
     let family = recordings[0].parent().expect("a folder");
+    for recording in &recordings {
+        let described = fs::read_to_string(recording.join("recording.json")).unwrap();
+        let trace = &serde_json::from_str::<serde_json::Value>(&described).unwrap()["trace"];
+        assert!(trace["state"] == "complete" && trace["blocks"] == 0, "{described}");
+    }
     // What is not there cannot be opened.
     for recording in &recordings[1..] {
         fs::write(recording.join("trace.ctf"), "not a trace").unwrap();
