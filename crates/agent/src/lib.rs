@@ -40,3 +40,4 @@ pub use lifecycle::seccomp;
 pub use lifecycle::thread_end::exits_alone;
 pub use os::ffi_guard::guarded;
 pub use os::heap::Heap;
+pub use snapshot::deadly_signal;

@@ -25,6 +25,8 @@ pub enum SnapshotReason {
     Program = 6,
     /// Time, of native programs.
     Interval = 7,
+    /// Nobody: the work that the program did, or its resident memory.
+    Auto = 8,
 }
 
 impl SnapshotReason {
@@ -39,6 +41,7 @@ impl SnapshotReason {
             5 => Self::OutOfMemory,
             6 => Self::Program,
             7 => Self::Interval,
+            8 => Self::Auto,
             _ => return None,
         })
     }
@@ -59,6 +62,7 @@ impl SnapshotReason {
             Some(Self::OutOfMemory) => "out of memory",
             Some(Self::Program) => "program",
             Some(Self::Interval) => "interval",
+            Some(Self::Auto) => "auto",
             None => "unknown",
         }
     }

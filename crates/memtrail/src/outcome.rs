@@ -76,6 +76,7 @@ fn asked_by(reason: SnapshotReason) -> &'static str {
         SnapshotReason::OutOfMemory => "out-of-memory",
         SnapshotReason::Program => "the program",
         SnapshotReason::Interval => "--every",
+        SnapshotReason::Auto => "auto",
     }
 }
 

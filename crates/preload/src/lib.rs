@@ -12,6 +12,7 @@ mod leave;
 mod namespaces;
 mod readlink;
 mod seccomp;
+mod signals;
 mod table;
 
 use memtrail_agent::end_of_process;

@@ -33,6 +33,23 @@ pub fn unfinished_snapshot_name(number: u64) -> String {
     format!(".{number:04}.heap.part")
 }
 
+/// Removes a snapshot from a recording: its file, and those of the same name beside it (its references, its index).
+///
+/// # Errors
+/// The file of the snapshot cannot be removed.
+pub fn drop_snapshot(folder: &Path, number: u64) -> std::io::Result<()> {
+    let name = snapshot_name(number);
+    fs::remove_file(folder.join(&name))?;
+    let stem = name.strip_suffix("heap").unwrap_or(&name);
+    for entry in fs::read_dir(folder)?.flatten() {
+        let is_of_it = entry.file_name().to_str().is_some_and(|other| other.starts_with(stem));
+        if is_of_it {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+    Ok(())
+}
+
 /// Why a recording cannot be opened or updated.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

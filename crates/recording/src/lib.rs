@@ -48,8 +48,8 @@ pub use description::{
     Sampling, Snapshot, SnapshotOutcome, TRACE_FILE, TraceFile,
 };
 pub use folder::{
-    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, family_name, folder_name, number_of_snapshot,
-    number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
+    DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, drop_snapshot, family_name, folder_name,
+    number_of_snapshot, number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
 pub use lines::LineError;
 pub use memtrail_heap::SnapshotReason;

@@ -131,6 +131,9 @@ pub struct SnapshotOptions {
     /// At the end of every major collection.
     #[serde(default)]
     pub every_major: bool,
+    /// At even steps of the work, within a budget, and when the program comes to its end, if it was worth one.
+    #[serde(default)]
+    pub auto: bool,
     /// When the program comes to its end.
     #[serde(default)]
     pub exit: bool,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::session::Options;
-use memtrail_recording::{Description, REQUEST_FILE, unfinished_snapshot_name};
+use memtrail_recording::{Description, REQUEST_FILE, drop_snapshot, unfinished_snapshot_name};
 
 use crate::os::limits::file_size_limit;
 use crate::os::program::program_name;
@@ -152,6 +152,14 @@ impl Folder {
         let _ = self.reach(
             |path| std::fs::remove_file(path.join(unfinished_snapshot_name(number))),
             || self.call(Operation::RemoveSnapshot(number), &[]),
+        );
+    }
+
+    /// Removes a snapshot that is whole.
+    pub(crate) fn drop_snapshot(&self, number: u64) {
+        let _ = self.reach(
+            |path| drop_snapshot(path, number),
+            || self.call(Operation::DropSnapshot(number), &[]),
         );
     }
 }

@@ -26,4 +26,5 @@ pub(crate) mod report;
 pub(crate) mod small_heap;
 pub(crate) mod stream;
 pub(crate) mod threads;
+pub(crate) mod work;
 pub(crate) mod written_check;

@@ -32,6 +32,21 @@ pub(crate) fn without_snapshots() {
     let _ = recorder.files.folder.save(&description);
 }
 
+/// Drops a snapshot that is whole: its files, and what the recording says of it.
+pub(crate) fn forget_snapshot(number: u64) {
+    let Some(recorder) = own() else { return };
+    keeping_errno(|| {
+        let Some(mut description) = recorder.description.try_lock_for() else { return };
+        if let Some(all) = &mut description.snapshots {
+            all.retain(|snapshot| snapshot.number != number);
+        }
+        // Nobody is to find it in the list once it is gone.
+        if recorder.files.folder.save(&description).is_ok() {
+            recorder.files.folder.drop_snapshot(number);
+        }
+    });
+}
+
 /// Notes a snapshot in the recording.
 pub(crate) fn note_snapshot(snapshot: Snapshot) {
     let Some(recorder) = own() else { return };

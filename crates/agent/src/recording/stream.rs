@@ -1,7 +1,7 @@
 //! One domain's part of the trace: events become packets, packets go to the file.
 
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter, Version};
-use memtrail_trace::{BlockId, Code, DomainId, Timestamp, malloc, omitted};
+use memtrail_trace::{BlockId, Code, DomainId, Source, Timestamp, malloc, omitted};
 
 use crate::context::halvings::Halvings;
 use crate::os::errno::keeping_errno;
@@ -9,6 +9,7 @@ use crate::os::heap::may_fail;
 use crate::os::own_thread;
 use crate::recording::files::RecordingFiles;
 use crate::recording::threads::{Identity, ThreadId};
+use crate::recording::work;
 use crate::recording::written_check::{Expected, WrittenCheck};
 
 /// Twice a second, so that the file is never a second behind. In milliseconds.
@@ -130,6 +131,9 @@ impl Stream {
         }
         let samples = event.samples.saturating_mul(origin.halvings.weight());
         let event = AllocEvent { samples, ..*event };
+        if event.source != Source::External {
+            work::add(samples);
+        }
         let id = self.retried(files, now, |w| w.alloc(now, &event, stack, shared));
         self.short = short;
         if self.writer.kept_at_most() != depth {

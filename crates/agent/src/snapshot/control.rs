@@ -8,7 +8,7 @@ use memtrail_recording::SnapshotReason;
 
 use super::memory_pressure::Watch;
 use super::setting::{Setting, setting};
-use super::{request, writers};
+use super::{auto_watch, deadly_signal, request, writers};
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
 use crate::recording::installed::place;
@@ -32,15 +32,23 @@ extern "C" fn run() {
         own_thread::part_with_descriptors();
         let mut threshold = setting.options.above;
         let mut memory_pressure = Watch::default();
+        let mut auto = setting.options.auto.then(auto_watch::Watch::new);
+        deadly_signal::serve(true);
         while place().is_some() {
             setting.heap.sleep(LOOK);
+            if deadly_signal::has_arrived() {
+                return deadly_signal::end(setting);
+            }
             if own_thread::main_has_ended() {
-                return;
+                return deadly_signal::serve(false);
             }
             if at.folder.take_request() {
                 request::add(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
+            if let Some(auto) = &mut auto {
+                auto.look(setting);
+            }
             if setting.options.out_of_memory && memory_pressure.is_worse() {
                 request::add(SnapshotReason::OutOfMemory);
             }
@@ -49,6 +57,7 @@ extern "C" fn run() {
             }
             writers::collect();
         }
+        deadly_signal::serve(false);
     });
 }
 

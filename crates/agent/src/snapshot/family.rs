@@ -34,6 +34,9 @@ pub(crate) trait HoldStill: Sync {
     /// That thread sees to the snapshot that is wanted.
     fn attend(&self);
 
+    /// The same, as far as the program waits: it is not given time to come to such a moment by itself.
+    fn attend_idle(&self);
+
     /// What a second thread of ours is to do, if there is to be one.
     fn second_thread(&self) -> Option<extern "C" fn()>;
 }

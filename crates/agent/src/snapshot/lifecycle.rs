@@ -6,7 +6,9 @@ use memtrail_recording::session::SnapshotOptions;
 
 use super::family::SnapshotFamily;
 use super::setting::{self, Setting, setting};
-use super::{control, out_of_memory, request, safepoint, signal, writers};
+use super::{
+    auto_watch, control, deadly_signal, out_of_memory, request, safepoint, signal, writers,
+};
 use crate::context::target::Target;
 use crate::recording::notes::note;
 
@@ -32,6 +34,9 @@ pub(crate) fn prepare(
     {
         note(format!("there will be no heap snapshot when memory runs out: {reason}"));
     }
+    if options.exit || options.auto {
+        deadly_signal::install();
+    }
     control::start();
     Ok(())
 }
@@ -42,6 +47,7 @@ pub(crate) fn prepare(
 pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
     static NO_MOMENTS: SnapshotOptions = SnapshotOptions {
         every_major: false,
+        auto: false,
         exit: false,
         request: false,
         out_of_memory: false,
@@ -90,6 +96,8 @@ pub(crate) fn resume() {
         request::forget();
         safepoint::begin_again();
         writers::forget();
+        auto_watch::forget();
+        deadly_signal::forget();
         control::start();
     }
 }
@@ -100,7 +108,8 @@ pub(crate) fn end_of_process() {
     if let Some(reason) = request::accept() {
         safepoint::refuse(reason, "the program ended before its heap held still");
     }
-    if setting.options.exit {
+    let options = setting.options;
+    if options.exit || (options.auto && auto_watch::is_worth_a_last_one()) {
         if !writers::has_room() {
             // The last one is not left out for those before it.
             writers::finish();

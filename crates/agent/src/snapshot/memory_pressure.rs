@@ -52,6 +52,20 @@ fn ratio(used: u64, limit: u64) -> Option<f64> {
     (limit > 0).then(|| used as f64 / limit as f64)
 }
 
+/// Bytes that the process may take before a limit of its control groups, or the machine's memory, is reached.
+pub(super) fn available() -> Option<u64> {
+    let groups = left_to_control_groups();
+    let machine = read("/proc/meminfo").and_then(|text| bytes_of(&text, "MemAvailable"));
+    [groups, machine].into_iter().flatten().min()
+}
+
+/// Bytes of resident memory.
+pub(super) fn resident() -> Option<u64> {
+    let pages: u64 = read("/proc/self/statm")?.split(' ').nth(1)?.parse().ok()?;
+    // SAFETY: plain call.
+    Some(pages.saturating_mul(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(0) as u64))
+}
+
 fn of_address_space() -> Option<f64> {
     // SAFETY: a valid out-pointer; all-zero is a valid limit.
     let (limit, page) = unsafe {
@@ -98,13 +112,24 @@ const VERSIONS: [Version; 2] = [
 
 /// Of the group that the process is in and of those that it is part of, the fullest.
 fn of_control_groups() -> Option<f64> {
-    let groups = read("/proc/self/cgroup")?;
+    let share = |(used, limit): (u64, u64)| ratio(used, limit);
+    control_groups().into_iter().filter_map(share).reduce(f64::max)
+}
+
+/// The least that is left of any of their limits, in bytes.
+fn left_to_control_groups() -> Option<u64> {
+    control_groups().into_iter().map(|(used, limit)| limit.saturating_sub(used)).min()
+}
+
+/// Bytes used, and the limit, of the group that the process is in and of those that it is part of.
+fn control_groups() -> Vec<(u64, u64)> {
+    let groups = read("/proc/self/cgroup").unwrap_or_default();
     let all = VERSIONS.iter().filter_map(|version| {
         let group = version.group(&groups)?;
         let inside = group.ancestors().take_while(|group| group.starts_with(version.root));
-        inside.filter_map(|group| of_control_group(version, group)).reduce(f64::max)
+        Some(inside.filter_map(|group| of_control_group(version, group)).collect::<Vec<_>>())
     });
-    all.reduce(f64::max)
+    all.flatten().collect()
 }
 
 impl Version {
@@ -117,22 +142,21 @@ impl Version {
         path.map(|path| Path::new(self.root).join(path))
     }
 
-    /// Share of its limit that a group uses: what its files say. No limit is `max`, or a number beyond all
-    /// memory.
-    fn share(&self, limit: &str, used: &str, statistics: &str) -> Option<f64> {
+    /// Bytes that a group uses, and its limit: what its files say. No limit is `max`, or a number beyond all memory.
+    fn usage(&self, limit: &str, used: &str, statistics: &str) -> Option<(u64, u64)> {
         let limit: u64 = limit.trim().parse().ok()?;
         let used: u64 = used.trim().parse().ok()?;
         // These the kernel lets go before it ends processes.
         let idle = statistics.lines().find_map(|line| line.strip_prefix(self.idle));
         let idle: u64 = idle.and_then(|number| number.trim().parse().ok()).unwrap_or(0);
-        ratio(used.saturating_sub(idle), limit)
+        (limit > 0).then(|| (used.saturating_sub(idle), limit))
     }
 }
 
-fn of_control_group(version: &Version, group: &Path) -> Option<f64> {
+fn of_control_group(version: &Version, group: &Path) -> Option<(u64, u64)> {
     let limit = read(group.join(version.limit))?;
     let used = read(group.join(version.used))?;
-    version.share(&limit, &used, &read(group.join("memory.stat")).unwrap_or_default())
+    version.usage(&limit, &used, &read(group.join("memory.stat")).unwrap_or_default())
 }
 
 /// All of it, once too little is left.
@@ -141,13 +165,18 @@ fn of_machine() -> Option<f64> {
 }
 
 fn left_to_the_machine(text: &str) -> Option<f64> {
-    let kilobytes = |name: &str| -> Option<u64> {
-        let line = text.lines().find_map(|line| line.strip_prefix(name))?;
-        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().ok()
-    };
-    let left = kilobytes("MemAvailable")?.saturating_add(kilobytes("SwapFree").unwrap_or(0));
-    let all = kilobytes("MemTotal")?.saturating_add(kilobytes("SwapTotal").unwrap_or(0));
+    let bytes = |name: &str| bytes_of(text, name);
+    let left = bytes("MemAvailable")?.saturating_add(bytes("SwapFree").unwrap_or(0));
+    let all = bytes("MemTotal")?.saturating_add(bytes("SwapTotal").unwrap_or(0));
     ratio(left, all).filter(|left| *left < LEFT_TO_THE_MACHINE).map(|left| 1.0 - left)
+}
+
+/// A figure of `/proc/meminfo`.
+fn bytes_of(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 =
+        line.trim_start_matches(':').trim().trim_end_matches(" kB").parse().ok()?;
+    Some(kilobytes.saturating_mul(1024))
 }
 
 #[cfg(test)]
@@ -175,13 +204,13 @@ mod tests {
     #[test]
     fn files_nobody_uses_are_not_counted() {
         let statistics = "anon 100\ninactive_file 30\nactive_file 9\n";
-        assert_eq!(V2.share("200\n", "130\n", statistics), Some(0.5));
-        assert_eq!(V2.share("200\n", "20\n", statistics), Some(0.0));
-        assert_eq!(V1.share("200\n", "130\n", statistics), Some(0.65), "another name there");
-        assert_eq!(V1.share("200\n", "130\n", "total_inactive_file 30\n"), Some(0.5));
-        assert_eq!(V2.share("max\n", "130\n", statistics), None);
-        assert_eq!(V2.share("0\n", "0\n", ""), None);
-        assert_eq!(V2.share("", "", ""), None);
+        assert_eq!(V2.usage("200\n", "130\n", statistics), Some((100, 200)));
+        assert_eq!(V2.usage("200\n", "20\n", statistics), Some((0, 200)));
+        assert_eq!(V1.usage("200\n", "130\n", statistics), Some((130, 200)), "another name there");
+        assert_eq!(V1.usage("200\n", "130\n", "total_inactive_file 30\n"), Some((100, 200)));
+        assert_eq!(V2.usage("max\n", "130\n", statistics), None);
+        assert_eq!(V2.usage("0\n", "0\n", ""), None);
+        assert_eq!(V2.usage("", "", ""), None);
     }
 
     #[test]

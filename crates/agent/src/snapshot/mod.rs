@@ -2,14 +2,18 @@
 //!
 //! Something asks (`request.rs`): the user by a signal (`signal.rs`) or by a file in the recording
 //! (`control.rs`), the end of a major collection, the size of the heap, memory that runs out
-//! (`memory_pressure.rs`, `out_of_memory.rs`), the end of the program. The answer waits for a moment when
+//! (`memory_pressure.rs`, `out_of_memory.rs`), the work that the program has done (`auto.rs`), its end, a signal that
+//! ends it (`deadly_signal.rs`). The answer waits for a moment when
 //! the whole heap holds still (`ocaml4.rs`, `ocaml5.rs`). At that moment the process is copied (`os/frozen_copy.rs`),
 //! and goes on; the copy walks the heap and writes the file (`forked_view`), which appears under its name
 //! when it is whole.
 //!
 //! Nothing of this is set up unless the user asked for snapshots.
 
+mod auto;
+mod auto_watch;
 mod control;
+pub mod deadly_signal;
 mod domain_stop;
 mod domains;
 pub(crate) mod family;

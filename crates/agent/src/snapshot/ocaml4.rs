@@ -225,6 +225,10 @@ impl HoldStill for Ocaml4Heap {
         self.see_to_it();
     }
 
+    fn attend_idle(&self) {
+        self.try_idle();
+    }
+
     fn second_thread(&self) -> Option<extern "C" fn()> {
         None
     }

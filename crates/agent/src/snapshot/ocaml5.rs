@@ -280,6 +280,9 @@ impl HoldStill for Ocaml5Heap {
 
     fn attend(&self) {}
 
+    // The second thread does.
+    fn attend_idle(&self) {}
+
     fn second_thread(&self) -> Option<extern "C" fn()> {
         Some(stand_in)
     }
@@ -355,7 +358,7 @@ unsafe extern "C" fn scanning_roots(
     }
     guarded((), || {
         let (Some(setting), Some(heap)) = (setting(), heap()) else { return };
-        if setting.options.above.is_some() {
+        if setting.options.above.is_some() || setting.options.auto {
             let (memory, collections) = (heap.target.memory, heap.minor_collections());
             domains::report(memory, &heap.fields, domain, collections);
         }

@@ -32,13 +32,14 @@ static REQUESTS: Requests = Requests {
 /// A bit that stands for no reason.
 const NOTHING: u32 = 1 << 31;
 
-const REASONS: [SnapshotReason; 6] = [
+const REASONS: [SnapshotReason; 7] = [
     SnapshotReason::Request,
     SnapshotReason::Signal,
     SnapshotReason::OutOfMemory,
     SnapshotReason::Above,
     SnapshotReason::EveryMajor,
     SnapshotReason::Exit,
+    SnapshotReason::Auto,
 ];
 
 fn bit(reason: SnapshotReason) -> u32 {
@@ -53,6 +54,12 @@ pub(super) fn add(reason: SnapshotReason) {
 
 /// Wakes the threads of ours that sleep here, for good: the program's main thread has ended.
 pub(super) fn wake() {
+    REQUESTS.wanted.fetch_or(NOTHING, AcqRel);
+    own_thread::wake(&REQUESTS.wanted);
+}
+
+/// Wakes the control thread: a signal that ends the program has come. May be called in a signal handler.
+pub(super) fn wake_for_signal() {
     REQUESTS.wanted.fetch_or(NOTHING, AcqRel);
     own_thread::wake(&REQUESTS.wanted);
 }

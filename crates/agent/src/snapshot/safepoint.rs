@@ -1,6 +1,9 @@
 //! The moment of a snapshot: everything holds still.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{
+    AtomicBool, AtomicU64,
+    Ordering::{Acquire, Relaxed, Release},
+};
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason, snapshot_name};
 
@@ -13,11 +16,27 @@ static NUMBER: AtomicU64 = AtomicU64::new(0);
 /// Counts from the beginning, for another recording.
 pub(super) fn begin_again() {
     NUMBER.store(0, Relaxed);
+    IS_LAST_ANSWERED.store(false, Relaxed);
 }
 
 /// The number of the snapshot that begins now.
 pub(super) fn next_number() -> u64 {
     NUMBER.fetch_add(1, Relaxed) + 1
+}
+
+/// Whether the snapshot at the program's end was begun, or refused.
+static IS_LAST_ANSWERED: AtomicBool = AtomicBool::new(false);
+
+/// The snapshot with this reason was begun, or refused.
+pub(super) fn answer(reason: SnapshotReason) {
+    if reason == SnapshotReason::Exit {
+        IS_LAST_ANSWERED.store(true, Release);
+    }
+}
+
+/// Whether the last snapshot is on its way, or will not come.
+pub(super) fn is_last_answered() -> bool {
+    IS_LAST_ANSWERED.load(Acquire)
 }
 
 /// What a snapshot is of.
@@ -44,4 +63,5 @@ pub(super) fn refuse(reason: SnapshotReason, why: &str) {
         taken_unix_us: place.clock.now().0,
         outcome: SnapshotOutcome::Failed { reason: why.into() },
     });
+    answer(reason);
 }

@@ -6,6 +6,7 @@ use std::sync::atomic::{
 
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
+use super::auto_watch;
 use crate::os::clock::{cpu_time, monotonic};
 use crate::os::frozen_copy::{End, ended};
 use crate::os::lock::Lock;
@@ -39,6 +40,8 @@ pub(super) struct Page {
     /// From the copy: its file is there, and waited for whatever becomes of the original.
     pub(super) begun: AtomicBool,
     pub(super) write_ns: AtomicU64,
+    /// CPU time that the copy used, in nanoseconds.
+    pub(super) cpu_ns: AtomicU64,
     pub(super) bytes: AtomicU64,
     pub(super) blocks: AtomicU64,
     pub(super) outside: AtomicU64,
@@ -210,9 +213,12 @@ fn note((writer, end): (Writer, End)) {
             SnapshotOutcome::Failed { reason }
         }
     };
+    let cost = read(&page.cpu_ns);
     // SAFETY: the copy is gone, and so is the writer.
     unsafe { page.unmap() };
-    note_snapshot(Snapshot { outcome, ..writer.snapshot });
+    let snapshot = Snapshot { outcome, ..writer.snapshot };
+    auto_watch::written(&snapshot, cost);
+    note_snapshot(snapshot);
 }
 
 /// Removes what a copy that was killed has written.

@@ -8,11 +8,13 @@ use memtrail_text::Size;
 #[command(next_help_heading = "Heap snapshots")]
 #[group(id = "snapshots")]
 pub(crate) struct Args {
-    /// When to take heap snapshots: every-major (as each major collection ends), exit, signal (see
+    /// When to take heap snapshots: auto (at even steps of the work, at most 24, for 1 % of the CPU time, and at
+    /// the end, also by INT, TERM or HUP; none while the heap is below 16 MiB and the program has used less than
+    /// 2 s of CPU time), every-major (as each major collection ends), exit, signal (see
     /// --signal), out-of-memory (as ulimit -v, the container's memory
     /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
     /// snapshot PID` asks), off (not even then). Several may be given; request is part of all but
-    /// off, and all there is if nothing is said
+    /// off. OCaml programs have auto if neither this nor --above nor --every is given
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
     moments: Vec<When>,
 
@@ -43,6 +45,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum When {
+    Auto,
     EveryMajor,
     Exit,
     Signal,
@@ -81,7 +84,9 @@ impl Args {
         if wants(When::Off) {
             return None;
         }
+        let is_open = self.moments.is_empty() && self.above.is_none() && self.every.is_none();
         Some(SnapshotOptions {
+            auto: wants(When::Auto) || is_open,
             every_major: wants(When::EveryMajor),
             exit: wants(When::Exit),
             request: wants(When::Request),

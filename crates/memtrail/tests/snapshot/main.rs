@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod asking;
+mod by_themselves;
 mod modes;
 
 mod compilers_at_work;

@@ -33,6 +33,8 @@ pub enum Operation {
     FinishSnapshot(u64),
     /// Remove what there is of it.
     RemoveSnapshot(u64),
+    /// Remove its file, which is whole, and what refers to blocks in it.
+    DropSnapshot(u64),
     /// Take away the file that asks for a snapshot; an error if nobody asks.
     TakeRequest,
 }
@@ -54,6 +56,7 @@ impl Operation {
             Self::Rates(offset) => (12, 0, offset),
             Self::Memory(offset) => (13, 0, offset),
             Self::Collections(offset) => (14, 0, offset),
+            Self::DropSnapshot(number) => (15, number, 0),
         }
     }
 
@@ -73,6 +76,7 @@ impl Operation {
             12 => Self::Rates(offset),
             13 => Self::Memory(offset),
             14 => Self::Collections(offset),
+            15 => Self::DropSnapshot(number),
             _ => return None,
         })
     }

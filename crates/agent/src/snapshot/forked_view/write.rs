@@ -98,6 +98,7 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
         page.blocks.store(written.blocks, Relaxed);
         page.bytes.store(written.bytes, Relaxed);
         page.outside.store(written.outside, Relaxed);
+        page.cpu_ns.store(crate::os::clock::of_process(), Relaxed);
         page.write_ns.store(monotonic().saturating_sub(begun), Relaxed);
         file.finish()
     });

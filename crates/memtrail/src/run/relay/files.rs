@@ -16,7 +16,8 @@ use memtrail_recording::relay::{Operation, Sender};
 use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::threads::THREADS_FILE;
 use memtrail_recording::{
-    Description, REQUEST_FILE, TRACE_FILE, mark_as_written, snapshot_name, unfinished_snapshot_name,
+    Description, REQUEST_FILE, TRACE_FILE, drop_snapshot, mark_as_written, snapshot_name,
+    unfinished_snapshot_name,
 };
 
 use super::Recordings;
@@ -126,6 +127,9 @@ impl Files {
                 let part = self.folder(process)?.join(unfinished_snapshot_name(number));
                 self.snapshots.remove(&(process, number));
                 std::fs::remove_file(part).map(done)
+            }
+            Operation::DropSnapshot(number) => {
+                drop_snapshot(&self.folder(process)?, number).map(done)
             }
             Operation::TakeRequest => {
                 std::fs::remove_file(self.folder(process)?.join(REQUEST_FILE)).map(done)

@@ -1,0 +1,303 @@
+//! Snapshots that nobody asks for: at even steps of the work, and when resident memory has grown, within a budget.
+//!
+//! Work is words that the program allocates. It stands while the program waits. The first snapshot comes as soon as
+//! the heap or the program's CPU time is worth one. At most [`MOST`] are kept: then every second one is dropped, and
+//! the step doubles. It doubles, too, when one would cost too much, as the next would cost as much: that is how the
+//! steps come to be as wide as the budget wants, and no failure to be told.
+//!
+//! Nothing here looks at the process: [`super::auto_watch`] does, and tells.
+
+/// Snapshots that are kept.
+const MOST: usize = 24;
+/// The first step, in words: 32 MiB.
+const FIRST_STEP: u64 = 4 << 20;
+/// Below this heap, in bytes, …
+const SMALL: u64 = 16 << 20;
+/// … and this CPU time, in nanoseconds, there is none.
+const SHORT: u64 = 2_000_000_000;
+/// One in so many nanoseconds of the program's CPU time may be spent on copies.
+const CPU_PARTS: u64 = 100;
+/// One in so many nanoseconds of the time may the program be paused.
+const PAUSE_PARTS: u64 = 1_000;
+/// Nanoseconds that a copy takes, before one was measured: for a word of the heap, …
+const COST_OF_WORD: u64 = 12;
+/// … and besides.
+const COST: u64 = 2_000_000;
+/// Nanoseconds of pause for a megabyte of resident memory, before one was measured.
+const PAUSE_OF_MEGABYTE: u64 = 15_000;
+/// Nanoseconds of each pause that do not depend on memory.
+const PAUSE: u64 = 300_000;
+/// Bytes of all snapshot files. Their indexes take as much again and a half.
+const MOST_BYTES: u64 = 200 << 20;
+/// Resident memory has grown if there is so much more than at the last snapshot, in parts of four.
+const GROWN: u64 = 5;
+
+/// The process at a moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Moment {
+    /// Words allocated.
+    pub(super) work: u64,
+    /// CPU time in nanoseconds.
+    pub(super) cpu: u64,
+    /// Time since the start of the recording, in nanoseconds.
+    pub(super) elapsed: u64,
+    /// Bytes of the heap.
+    pub(super) heap: u64,
+    /// Bytes of resident memory.
+    pub(super) resident: u64,
+}
+
+impl Moment {
+    /// Whether the process is worth a snapshot.
+    pub(super) const fn is_worth_one(&self) -> bool {
+        self.heap >= SMALL || self.cpu >= SHORT
+    }
+}
+
+/// A snapshot that is there.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Taken {
+    pub(super) number: u64,
+    /// Nanoseconds that its copy worked.
+    pub(super) cost: u64,
+    /// Nanoseconds of pause.
+    pub(super) pause: u64,
+    /// Bytes of its file.
+    pub(super) bytes: u64,
+}
+
+/// What is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Decision {
+    Wait,
+    Take,
+    /// It was time for one, there is room for it in the budget, and there is none for this reason.
+    Refuse(&'static str),
+}
+
+/// What was taken, and when the next one is due.
+#[derive(Debug)]
+pub(super) struct Plan {
+    step: u64,
+    /// Work at which the next one is due.
+    due: u64,
+    kept: Vec<Taken>,
+    /// Costs and pauses of all that were taken, dropped ones too.
+    cost: u64,
+    pause: u64,
+    /// Where the last one was asked for.
+    last: Moment,
+    /// Why the last one that was due is not there.
+    refused: Option<&'static str>,
+}
+
+impl Plan {
+    pub(super) fn new() -> Self {
+        Self {
+            step: FIRST_STEP,
+            due: 0,
+            kept: Vec::new(),
+            cost: 0,
+            pause: 0,
+            last: Moment::default(),
+            refused: None,
+        }
+    }
+
+    /// Whether one is to be taken now; `available` gives the bytes of memory that are left, if that is known.
+    pub(super) fn decide(
+        &mut self,
+        now: Moment,
+        available: impl FnOnce() -> Option<u64>,
+    ) -> Decision {
+        if !now.is_worth_one() {
+            return Decision::Wait;
+        }
+        let is_due = now.work >= self.due;
+        let has_grown = now.resident > self.last.resident / 4 * GROWN;
+        if !is_due && !has_grown {
+            return Decision::Wait;
+        }
+        let allowed = self.is_allowed(&now, available);
+        // The same growth is no reason for another one.
+        self.last.resident = now.resident;
+        if let Err(reason) = allowed {
+            if is_due {
+                self.step = self.step.saturating_mul(2);
+                self.set_due(now.work);
+            }
+            // The same reason is told once, until there is another one.
+            let is_news = self.refused != reason;
+            self.refused = reason;
+            return reason.filter(|_| is_news).map_or(Decision::Wait, Decision::Refuse);
+        }
+        self.refused = None;
+        self.last = now;
+        self.set_due(now.work);
+        Decision::Take
+    }
+
+    /// The next multiple of the step.
+    fn set_due(&mut self, work: u64) {
+        self.due = (work / self.step).saturating_add(1).saturating_mul(self.step);
+    }
+
+    /// An error without a reason is the budget's.
+    fn is_allowed(
+        &self,
+        now: &Moment,
+        available: impl FnOnce() -> Option<u64>,
+    ) -> Result<(), Option<&'static str>> {
+        let measured = self.kept.last().filter(|_| self.last.heap > 0);
+        // What does not depend on the heap is not larger where the heap is.
+        let larger = |figure: u64, besides: u64| {
+            let of_heap = u128::from(figure.saturating_sub(besides));
+            let grown = of_heap * u128::from(now.heap.max(self.last.heap));
+            figure.min(besides) + (grown / u128::from(self.last.heap.max(1))) as u64
+        };
+        let cost =
+            measured.map_or(COST + now.heap / 8 * COST_OF_WORD, |taken| larger(taken.cost, COST));
+        let pause = measured
+            .map_or((now.resident >> 20) * PAUSE_OF_MEGABYTE, |taken| larger(taken.pause, PAUSE));
+        let bytes = measured.map_or(0, |taken| larger(taken.bytes, 0));
+        if self.cost.saturating_add(cost) > now.cpu / CPU_PARTS
+            || self.pause.saturating_add(pause) > now.elapsed / PAUSE_PARTS
+        {
+            return Err(None);
+        }
+        if bytes > MOST_BYTES / 4 {
+            return Err(Some("it would have taken more than 50 MiB of the disk"));
+        }
+        if available().is_some_and(|left| left < now.heap) {
+            let reason = "the copy of the process would not have fit into the memory that is left";
+            return Err(Some(reason));
+        }
+        Ok(())
+    }
+
+    /// One is there. Gives the numbers of those to be dropped.
+    pub(super) fn add(&mut self, taken: Taken) -> Vec<u64> {
+        self.cost = self.cost.saturating_add(taken.cost);
+        self.pause = self.pause.saturating_add(taken.pause);
+        self.kept.push(taken);
+        let bytes: u64 = self.kept.iter().map(|taken| taken.bytes).sum();
+        let is_full = self.kept.len() >= MOST || (bytes > MOST_BYTES && self.kept.len() > 2);
+        if !is_full {
+            return Vec::new();
+        }
+        self.step = self.step.saturating_mul(2);
+        self.set_due(self.last.work);
+        // The last one stays.
+        let last = self.kept.len() - 1;
+        let stays = |place: usize| (last - place).is_multiple_of(2);
+        let mut dropped = Vec::new();
+        let mut kept = Vec::new();
+        for (place, taken) in self.kept.drain(..).enumerate() {
+            if stays(place) { kept.push(taken) } else { dropped.push(taken.number) }
+        }
+        self.kept = kept;
+        dropped
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A program that allocates so many words in each second, and uses a processor.
+    fn at(seconds: f64, words: f64, heap: u64) -> Moment {
+        let time = (seconds * 1e9) as u64;
+        let resident = heap + (10 << 20);
+        Moment { work: (seconds * words) as u64, cpu: time, elapsed: time, heap, resident }
+    }
+
+    /// Runs a program whose heap is a function of the time; gives the moments of what is kept, and the plan.
+    fn run(seconds: u32, words: f64, cost: u64, heap: impl Fn(f64) -> u64) -> (Vec<f64>, Plan) {
+        let mut plan = Plan::new();
+        let mut kept: Vec<(u64, f64)> = Vec::new();
+        for tick in 0..seconds * 10 {
+            let time = f64::from(tick) / 10.0;
+            if plan.decide(at(time, words, heap(time)), || None) == Decision::Take {
+                let number = u64::from(tick);
+                kept.push((number, time));
+                let taken = Taken { number, cost, pause: 100_000, bytes: 1 << 20 };
+                let dropped = plan.add(taken);
+                kept.retain(|(number, _)| !dropped.contains(number));
+            }
+        }
+        (kept.into_iter().map(|(_, time)| time).collect(), plan)
+    }
+
+    #[test]
+    fn those_that_are_kept_are_at_even_steps() {
+        for (seconds, words) in [(60, 1e8), (600, 1e7), (3600, 1e8)] {
+            let (kept, _) = run(seconds, words, 1_000_000, |_| 20 << 20);
+            assert!((MOST / 2 - 1..=MOST).contains(&kept.len()), "{kept:?}");
+            let steps: Vec<f64> = kept.windows(2).map(|two| two[1] - two[0]).collect();
+            let mean = steps[1..].iter().sum::<f64>() / (steps.len() - 1) as f64;
+            let is_even = |step: &f64| (step / mean - 1.0).abs() < 0.2 || (step - mean).abs() < 0.3;
+            assert!(steps[1..].iter().all(is_even), "{kept:?}");
+        }
+    }
+
+    #[test]
+    fn copies_take_one_part_in_a_hundred_of_the_cpu_time() {
+        for cost in [10_000_000, 100_000_000, 1_000_000_000] {
+            let (kept, plan) = run(1000, 1e8, cost, |_| 20 << 20);
+            // The first one is not known to cost so much.
+            assert!(plan.cost <= 10_000_000_000 + cost, "{cost}: {kept:?}");
+            assert!(kept.len() >= 2, "{cost}: {kept:?}");
+        }
+    }
+
+    #[test]
+    fn a_short_program_with_a_small_heap_has_none() {
+        let (kept, _) = run(2, 1e8, 1, |_| SMALL - 1);
+        assert_eq!(kept, [] as [f64; 0]);
+        let (kept, _) = run(30, 0.0, 1, |_| SMALL - 1);
+        assert_eq!(kept.len(), 1, "work stands: {kept:?}");
+    }
+
+    #[test]
+    fn memory_outside_the_heap_moves_no_work() {
+        let mut plan = Plan::new();
+        let mut moment = at(10.0, 0.0, SMALL);
+        let mut taken = 0;
+        for step in 0..100_u64 {
+            moment.resident = (40 << 20) + step * (4 << 20);
+            moment.elapsed += 1_000_000_000;
+            moment.cpu += 1_000_000_000;
+            if plan.decide(moment, || None) == Decision::Take {
+                taken += 1;
+                plan.add(Taken { number: step, cost: 1, pause: 1, bytes: 1 });
+            }
+        }
+        // 40 to 440 MiB, by quarters.
+        assert!((9..=12).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn there_is_none_where_memory_is_short() {
+        let mut plan = Plan::new();
+        let moment = at(100.0, 1e8, 100 << 20);
+        assert!(matches!(plan.decide(moment, || Some(50 << 20)), Decision::Refuse(_)));
+        assert_eq!(plan.decide(moment, || None), Decision::Wait, "not at once again");
+        let later = at(200.0, 1e8, 100 << 20);
+        assert_eq!(plan.decide(later, || Some(200 << 20)), Decision::Take);
+    }
+
+    #[test]
+    fn files_take_so_many_bytes_at_most() {
+        let mut plan = Plan::new();
+        let mut kept: Vec<(u64, u64)> = Vec::new();
+        for number in 0..200 {
+            let bytes = 40 << 20;
+            kept.push((number, bytes));
+            let dropped = plan.add(Taken { number, cost: 1, pause: 1, bytes });
+            kept.retain(|(number, _)| !dropped.contains(number));
+            let sum: u64 = kept.iter().map(|(_, bytes)| bytes).sum();
+            assert!(sum <= MOST_BYTES, "{sum}");
+        }
+        assert!(kept.len() >= 2);
+    }
+}

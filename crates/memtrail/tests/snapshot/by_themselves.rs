@@ -1,0 +1,117 @@
+//! Snapshots that nobody asks for: while the program works, and before a signal ends it.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use memtrail_recording::{Outcome, Recording, Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+use memtrail_test_support::snapshot::Heap;
+
+use crate::asking::{Running, snapshots_of};
+
+/// Snapshots that were written, for a reason.
+fn complete(all: &[Snapshot], reason: SnapshotReason) -> Vec<&Snapshot> {
+    let is_complete = |s: &&Snapshot| matches!(s.outcome, SnapshotOutcome::Complete { .. });
+    all.iter().filter(is_complete).filter(|snapshot| snapshot.reason == reason).collect()
+}
+
+// Without an option, `leaks` had no snapshot to judge by.
+on_each!(a_program_that_works_has_some_without_an_option, |compiler| {
+    let program = build(&named(compiler), "grows_at_work");
+    let recorded = Case::new(&program, &["7"]).recorded();
+    let all = snapshots_of(&recorded.recording);
+    let auto = complete(&all, SnapshotReason::Auto);
+    assert!((1..=24).contains(&auto.len()), "{all:#?}");
+    assert_eq!(complete(&all, SnapshotReason::Exit).len(), 1, "{all:#?}");
+    for snapshot in all.iter().filter(|snapshot| snapshot.reason == SnapshotReason::Auto) {
+        Heap::read(&recorded.recording.join(&snapshot.file));
+    }
+    let mut leaks = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = leaks.args(["leaks", "--json"]).arg(&recorded.recording).output().unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let owner = found["suspects"][0]["owner"].as_str().unwrap_or_default();
+    assert!(owner.starts_with("Grows_at_work"), "{found:#}");
+});
+
+on_each!(a_short_program_with_a_small_heap_has_none, |compiler| {
+    let program = build(&named(compiler), "grows_at_work");
+    let recorded = Case::new(&program, &["0.5"]).recorded();
+    assert_eq!(snapshots_of(&recorded.recording), []);
+});
+
+/// Starts the program of this name, sends it a signal, and gives its snapshots and what it printed.
+fn ended_by(
+    compiler: &str,
+    doing: &str,
+    signal: &str,
+    options: &[&str],
+) -> (Vec<Snapshot>, String) {
+    let program = build(&named(compiler), "ended_by_signal");
+    let running = Running::start_after(&format!("export ENDED_WHILE='{doing}'"), &program, options);
+    // It is at work, or waits.
+    std::thread::sleep(Duration::from_millis(300));
+    running.signal(signal);
+    let sent = Instant::now();
+    let recording = running.recording.clone();
+    let outcome = || Recording::open(&recording).unwrap().description.unwrap().outcome;
+    let (ended, outcome) = running.end_with(outcome);
+    assert!(sent.elapsed() < Duration::from_secs(20), "it went on");
+    let number = match signal {
+        "INT" => libc::SIGINT,
+        "HUP" => libc::SIGHUP,
+        _ => libc::SIGTERM,
+    };
+    if !doing.contains("handle") {
+        assert_eq!(outcome, Some(Outcome::Killed { signal: number }), "{doing} {signal}");
+    }
+    (ended.snapshots, ended.stdout)
+}
+
+// `run --snapshot exit` and Ctrl-C left no snapshot.
+on_each!(a_signal_that_ends_the_program_comes_after_the_last_one, |compiler| {
+    for (doing, signal) in
+        [("select", "TERM"), ("select", "INT"), ("read", "HUP"), ("work", "TERM"), ("work", "INT")]
+    {
+        for options in [&[][..], &["--snapshot", "exit"]] {
+            let (all, stdout) = ended_by(compiler, doing, signal, options);
+            assert_eq!(complete(&all, SnapshotReason::Exit).len(), 1, "{doing} {signal}: {all:#?}");
+            // What it waited for was not interrupted.
+            assert_eq!(stdout, "", "{doing} {signal}");
+        }
+    }
+});
+
+on_each!(the_program_finds_the_default_for_signals_that_we_handle, |compiler| {
+    let (all, stdout) = ended_by(compiler, "select default", "TERM", &[]);
+    assert_eq!((stdout.as_str(), all.len()), ("was default\n", 1), "{all:#?}");
+    // What it sets replaces ours, and it gets its own back.
+    let (_, stdout) = ended_by(compiler, "select ignore handle", "TERM", &[]);
+    assert_eq!(stdout, "was default\nwas ignored\nhandled\n");
+    let (all, stdout) = ended_by(compiler, "select handle default", "TERM", &[]);
+    assert_eq!(stdout, "was default\nwas handled\n");
+    assert_eq!(complete(&all, SnapshotReason::Exit).len(), 1, "{all:#?}");
+});
+
+on_each!(a_forked_child_dies_of_its_own_signal, |compiler| {
+    let program = build(&named(compiler), "ended_by_signal");
+    let running = Running::start_after("export ENDED_WHILE=child", &program, &[]);
+    let ended = running.end();
+    assert_eq!((ended.stdout.as_str(), ended.code), ("child: true\n", Some(0)));
+});
+
+/// `nohup` and shells' background jobs rely on it.
+#[test]
+fn an_ignored_signal_stays_ignored() {
+    let program = build(&named("system"), "ended_by_signal");
+    let prelude = "trap '' INT HUP; export ENDED_WHILE=read";
+    let running = Running::start_after(prelude, &program, &[]);
+    for signal in ["INT", "HUP"] {
+        running.signal(signal);
+    }
+    std::thread::sleep(Duration::from_millis(300));
+    let ended = running.end();
+    assert_eq!(ended.code, Some(0));
+}
