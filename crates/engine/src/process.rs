@@ -63,6 +63,9 @@ impl ResidentMemory {
 pub struct MemoryPart {
     /// What for, in words.
     pub name: String,
+    /// The same for programs: `malloc-used`.
+    #[serde(default)]
+    pub kind: String,
     /// Bytes over time.
     pub bytes: Vec<u64>,
 }

@@ -31,7 +31,10 @@ fn resident(memory: memory::ResidentMemory) -> ResidentMemory {
             let name = row.part.name();
             let place = columns.parts.iter().position(|part| part.name == name);
             let place = place.unwrap_or_else(|| {
-                columns.parts.push(MemoryPart { name: name.to_owned(), bytes: vec![0; index] });
+                let kind = serde_json::to_value(row.part).ok();
+                let kind = kind.as_ref().and_then(|kind| kind.as_str()).unwrap_or_default();
+                let (name, kind) = (name.to_owned(), kind.to_owned());
+                columns.parts.push(MemoryPart { name, kind, bytes: vec![0; index] });
                 columns.parts.len() - 1
             });
             columns.parts[place].bytes.push(row.bytes);

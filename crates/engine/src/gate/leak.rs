@@ -64,6 +64,10 @@ fn suspected(leaks: &LeaksResponse) -> Found {
     let (verdict, reason) = if count > 0 {
         let plural = if count == 1 { "suspect" } else { "suspects" };
         (Verdict::Failed, format!("{count} leak {plural}"))
+    } else if let Some(unrecorded) = &leaks.unrecorded {
+        let part = percent(unrecorded.share);
+        let reason = format!("no leak suspect, but {part} of resident memory was not recorded");
+        (Verdict::Undecided, reason)
     } else if is_unjudged(leaks) && leaks.unreachable.is_none() {
         let part = percent(leaks.unjudged.share_of(leaks.alive));
         let reason = format!("no leak suspect, but too little evidence on {part} of the heap");

@@ -319,7 +319,8 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         if *snapshots == 1 { "" } else { "s" },
         grouped(*sampled as u64),
     );
-    let mut summary = vec![looked_at];
+    let unrecorded = response.unrecorded.iter().map(|unrecorded| unrecorded.description.clone());
+    let mut summary: Vec<String> = unrecorded.chain([looked_at]).collect();
     if response.suspects.is_empty() {
         if *sampled == 0 && *snapshots < MIN_SNAPSHOTS {
             summary.push(

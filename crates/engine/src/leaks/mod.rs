@@ -34,6 +34,7 @@ mod rules;
 pub(crate) mod sites;
 mod thread_number;
 mod threads;
+mod unrecorded;
 pub mod verdict;
 
 use std::collections::HashMap;
@@ -49,6 +50,7 @@ pub use response::{
     BlocksEstimate, CallerShare, ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect,
     UnreachableResponse, UnreachableSite,
 };
+pub use unrecorded::Unrecorded;
 
 use crate::api_error::ApiError;
 use crate::heap::allocated::Allocated;
@@ -81,7 +83,8 @@ pub(crate) fn leaks(
     let clock = Clock::new(recording.profile(), history.end);
     let owners = owned::owners(loaded, &block_owners, recording, &own, &clock, history.end);
     let heap = loaded.heap();
-    let alive = heap.graph.held(SUPER_ROOT).bytes() + heap.graph.held_external(SUPER_ROOT);
+    let external = heap.graph.held_external(SUPER_ROOT);
+    let alive = heap.graph.held(SUPER_ROOT).bytes() + external;
     let Gathered { evidence, owners: places } =
         gathered::gather(&owners, &history, &clock, recording, alive);
     let counts = (owners.len(), owners.iter().map(|owner| owner.live.len()).sum());
@@ -121,6 +124,7 @@ pub(crate) fn leaks(
     });
     let mut response = LeaksResponse {
         unreachable: None,
+        unrecorded: unrecorded::unrecorded(recording, &clock, external),
         suspects: details,
         cleared: cleared.collect(),
         summary: Vec::new(),

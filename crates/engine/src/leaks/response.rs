@@ -8,6 +8,7 @@ use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
 use super::growth::GrowthRate;
+use super::unrecorded::Unrecorded;
 use super::verdict::{Class, Evidence};
 
 /// What leaks, as far as the recording shows.
@@ -36,6 +37,10 @@ pub struct LeaksResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub unreachable: Option<UnreachableResponse>,
+    /// Memory that grows and that the recording tells nothing of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub unrecorded: Option<Unrecorded>,
     /// What was judged, to be stored and judged again.
     #[serde(skip)]
     #[cfg_attr(feature = "typescript", ts(skip))]

@@ -126,6 +126,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     cleared.sort_by_key(|owner| Reverse(owner.bytes));
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
+        unrecorded: None,
         suspects: growing.iter().map(|one| suspect(one, &own, &clock, all, end)).collect(),
         cleared,
         summary: Vec::new(),

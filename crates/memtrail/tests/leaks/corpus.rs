@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use memtrail_test_support::programs::build_with_packages;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::programs::{build_with, build_with_packages};
 use memtrail_test_support::running::Case;
 use serde_json::Value;
 
@@ -118,4 +119,24 @@ fn callers_of_a_site_have_shares() {
     assert!((shares - 1.0).abs() < 1e-9, "{found:#}");
     let description = suspects(&found)[0]["descriptions"][0].as_str().unwrap();
     assert!(description.contains("called by Callers.index"), "{description}");
+}
+
+/// `check` passed, and nobody said that 92 % of resident memory was not recorded.
+#[test]
+fn memory_of_stubs_that_was_not_recorded_is_named_and_not_cleared() {
+    let found = |name: &str| {
+        let stubs = format!("{name}_stubs.c");
+        let program = build_with(&named("system"), name, &[&stubs]);
+        let case = Case::new(&program, &["100000"]).options(&["--snapshot", "exit"]);
+        let run = case.recorded();
+        (json(&run.recording, "--json"), check(&run.recording, &[]))
+    };
+    let (leak, code) = found("stub_leak");
+    let first = leak["summary"][0].as_str().unwrap();
+    assert!(first.contains("memtrail run --native=also records it"), "{leak:#}");
+    assert!(leak["unrecorded"]["share"].as_f64().unwrap() > 0.8, "{leak:#}");
+    assert_eq!(code, 6, "{leak:#}");
+    let (sound, code) = found("stub_leak_fixed");
+    assert!(sound["unrecorded"].is_null(), "{sound:#}");
+    assert_ne!(code, 4, "{sound:#}");
 }
