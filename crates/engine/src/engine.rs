@@ -463,7 +463,7 @@ impl Engine {
         beside: usize,
     ) -> Result<Outcome<GateResponse>, ApiError> {
         let snapshots = self.snapshots(id.0)?;
-        let leaks = if !gates.iter().any(|gate| gate.limit == Limit::NoLeak) {
+        let leaks = if !gates.iter().any(|gate| matches!(gate.limit, Limit::NoLeak(_))) {
             None
         } else if snapshots.len() == 0 {
             self.site_leaks(id, usize::MAX)?.map(Ok)

@@ -941,6 +941,8 @@ export type LeaksResponse = {
   unjudged: Bytes,
   /** Of native programs whose references were looked for: the blocks to which none leads. */
   unreachable?: UnreachableResponse,
+  /** Memory that grows and that the recording tells nothing of. */
+  unrecorded?: Unrecorded,
 };
 
 /** Some rows, and how many there are. */
@@ -977,6 +979,8 @@ export type MallocUse = {
 export type MemoryPart = {
   /** What for, in words. */
   name: string,
+  /** The same for programs: `malloc-used`. */
+  kind: string,
   /** Bytes over time. */
   bytes: Array<number>,
 };
@@ -1986,6 +1990,22 @@ export type UnreachableSite = {
   unreachable: BlocksEstimate,
   /** Those of them to which nothing refers at all. */
   direct: BlocksEstimate,
+};
+
+/** Memory that grows and that the recording tells nothing of. */
+export type Unrecorded = {
+  /** What it is, in words. */
+  part: string,
+  /** How much there is at the end. */
+  bytes: Bytes,
+  /** Of resident memory at the end. */
+  share: number,
+  /** False if it was measured too seldom to judge if it grows. */
+  grows: boolean,
+  /** The option of `memtrail run` that records it. */
+  option: string,
+  /** All of that, in a sentence. */
+  description: string,
 };
 
 /** What could be saved in a container. */

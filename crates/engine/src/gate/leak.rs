@@ -6,7 +6,7 @@ use memtrail_text::rounded::percent;
 use super::evidence::Evidence;
 use super::limit::Gate;
 use super::response::{GateResult, Measure, Verdict};
-use crate::leaks::{LeaksResponse, UnreachableResponse, is_unjudged};
+use crate::leaks::{KnownLeaks, LeaksResponse, UnreachableResponse, is_unjudged};
 use crate::references::estimate;
 
 /// Call sites of unreachable blocks that are named.
@@ -20,9 +20,9 @@ struct Found {
 }
 
 /// Judges what is suspected, and what is unreachable.
-pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
-    let leaks = match &evidence.leaks {
-        Some(Ok(leaks)) => leaks,
+pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) -> GateResult {
+    let mut leaks = match &evidence.leaks {
+        Some(Ok(leaks)) => leaks.clone(),
         Some(Err(error)) => {
             return GateResult::unknown(gate, Measure::Leaks, error.message.clone());
         }
@@ -31,6 +31,8 @@ pub(super) fn judge(gate: &Gate, evidence: &Evidence<'_>) -> GateResult {
             return GateResult::unknown(gate, Measure::Leaks, reason);
         }
     };
+    known.suppress(&mut leaks);
+    let leaks = &leaks;
     let mut found = suspected(leaks);
     if let Some(unreachable) = &leaks.unreachable {
         add_unreachable(&mut found, unreachable);

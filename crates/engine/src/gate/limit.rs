@@ -2,6 +2,8 @@
 
 use memtrail_text::Size;
 
+use crate::leaks::KnownLeaks;
+
 /// A limit, and how the user wrote it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Gate {
@@ -27,8 +29,8 @@ pub enum Limit {
         /// The limit.
         most: Size,
     },
-    /// Nothing may be a leak suspect.
-    NoLeak,
+    /// Nothing may be a leak suspect but these.
+    NoLeak(KnownLeaks),
     /// No more than another recording has.
     Baseline {
         /// The other recording.

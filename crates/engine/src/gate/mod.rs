@@ -57,7 +57,7 @@ pub(crate) fn judge(
                 let last = evidence.snapshots.last().copied().filter(|_| !evidence.of_several);
                 results.push(growth::judge(recording.profile(), gate, *most, last, tests));
             }
-            Limit::NoLeak => results.push(leak::judge(gate, evidence)),
+            Limit::NoLeak(known) => results.push(leak::judge(gate, known, evidence)),
             Limit::Baseline { tolerance, .. } => {
                 let other = evidence.baselines.get(place).copied().flatten();
                 let other = other.ok_or_else(|| ApiError::bad("there is no such baseline"))?;

@@ -27,42 +27,46 @@ const MIN_RATED: f64 = 2.0;
 /// Callers of a place that are named at most.
 const MAX_CALLERS: usize = 4;
 
-/// `93 MiB, 71 % of the heap, growing 1.2 MiB a minute since 40 s after the start`; without a rate, if the recording of so
-/// many seconds is too short for one.
-pub(super) fn heading(
-    size: Bytes,
-    share: f64,
-    of: &str,
-    growth: &GrowthRate,
-    whole: f64,
-) -> String {
-    let size = bytes(size.0 as f64);
-    let (share, since) = (percent(share), since(growth));
-    let rate = if whole < MIN_RATED { String::new() } else { format!(" {}", rate(growth)) };
-    match growth.until {
-        None => format!("{size}, {share} of {of}, growing{rate} {since}"),
-        Some(until) => format!(
-            "{size}, {share} of {of}, grew{rate} {since}, until the program began to wait at {}, and was kept since",
-            seconds(until)
-        ),
-    }
+/// What grows, and how large it is.
+pub(super) struct Sized<'s> {
+    /// The owner, or the call site.
+    pub(super) name: &'s str,
+    pub(super) class: Class,
+    pub(super) size: Bytes,
+    /// Of what, in words.
+    pub(super) share: f64,
+    pub(super) of: &'static str,
+    /// Length of the recording in seconds.
+    pub(super) whole: f64,
+}
+
+/// `Cache.table keeps growing: 93 MiB (71 % of the heap), +1.2 MiB/min, since 40 s after the start`; without a rate, if the
+/// recording is too short for one.
+pub(super) fn heading(it: &Sized<'_>, growth: &GrowthRate) -> String {
+    let size = format!("{} ({} of {})", bytes(it.size.0 as f64), percent(it.share), it.of);
+    let rate = if it.whole < MIN_RATED { String::new() } else { format!(", +{}", rate(growth)) };
+    let since = match growth.since {
+        since if since > 0.0 => format!(", since {} after the start", seconds(since)),
+        _ => String::new(),
+    };
+    let does = match (it.class, growth.until) {
+        (_, Some(_)) => "grew while the program worked",
+        (Class::FallsBehind, None) => "fills faster than it is emptied",
+        (_, None) => "keeps growing",
+    };
+    let until = growth.until.map(|until| {
+        format!(", until the program began to wait at {}, and was kept since", seconds(until))
+    });
+    format!("{} {does}: {size}{rate}{since}{}", it.name, until.unwrap_or_default())
 }
 
 fn rate(growth: &GrowthRate) -> String {
     let Estimate { value, .. } = growth.rate;
     let span = growth.grown / value.max(f64::MIN_POSITIVE);
     if span < SHORT {
-        format!("{} a second", bytes(value))
+        format!("{}/s", bytes(value))
     } else {
-        format!("{} a minute", bytes(value * 60.0))
-    }
-}
-
-fn since(growth: &GrowthRate) -> String {
-    if growth.since > 0.0 {
-        format!("since {} after the start", seconds(growth.since))
-    } else {
-        "since the start".to_owned()
+        format!("{}/min", bytes(value * 60.0))
     }
 }
 
@@ -166,7 +170,17 @@ pub(super) fn allocated_at(places: &[Place], share: f64, freed: u64) -> String {
     format!("allocated in {place}; {fate}; {part} of it for {}", called(&callers[0], &callers[1..]))
 }
 
-/// The name of an owner with its type and position.
+/// The name of an owner, as headings have it.
+pub(super) fn short_name(owner: &Owner<'_>) -> String {
+    let name = shown(&with_held(&owner.name, owner.holds.as_deref()));
+    match owner.kind {
+        "global" | "static" => name,
+        "stack" => format!("the stack of {name}"),
+        kind => format!("{kind} {name}"),
+    }
+}
+
+/// The same with its type and position.
 pub(super) fn owner_name(owner: &Owner<'_>) -> String {
     let row = owner.rows.first();
     let ty = row.and_then(|row| row.r#type.as_deref()).map(|ty| format!(" : {ty}"));

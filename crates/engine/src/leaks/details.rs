@@ -71,7 +71,15 @@ pub(super) fn suspect(
     let finding = rules::describe(evidence);
     let row = evidence.row();
     let share = Bytes(owner.bytes()).share_of(alive);
-    let heading = descriptions::heading(Bytes(owner.bytes()), share, "the heap", &growth, end);
+    let it = descriptions::Sized {
+        name: &descriptions::short_name(owner),
+        class,
+        size: Bytes(owner.bytes()),
+        share,
+        of: "the heap",
+        whole: end,
+    };
+    let heading = descriptions::heading(&it, &growth);
     let descriptions =
         vec![descriptions::allocated(evidence, &by), descriptions::owned(owner, &finding)];
     // What runs the loop has to do with everything.

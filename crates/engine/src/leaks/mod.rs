@@ -27,6 +27,7 @@ mod evidence;
 pub(crate) mod family;
 mod gathered;
 mod growth;
+mod known_leaks;
 mod own_code;
 mod owned;
 mod response;
@@ -46,6 +47,7 @@ use memtrail_heap::query;
 pub use descriptions::{is_unjudged, of_process};
 pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
 pub use growth::GrowthRate;
+pub use known_leaks::KnownLeaks;
 pub use response::{
     BlocksEstimate, CallerShare, ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect,
     UnreachableResponse, UnreachableSite,

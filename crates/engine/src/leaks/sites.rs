@@ -291,10 +291,18 @@ fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64, end: f64) 
     let of_all = bytes.0 as f64 / all;
     let short: Vec<Place> = places.iter().map(short).collect();
     let site = short.first().map_or_else(|| "[no callstack]".to_owned(), Place::to_string);
+    let it = descriptions::Sized {
+        name: &format!("memory from {}", short.first().map_or("[no callstack]", |at| &at.function)),
+        class: *class,
+        size: bytes,
+        share: of_all,
+        of: "what is alive",
+        whole: end,
+    };
     Suspect {
         rule: "growing allocation site",
         class: *class,
-        heading: descriptions::heading(bytes, of_all, "what is alive", growth, end),
+        heading: descriptions::heading(&it, growth),
         descriptions: vec![descriptions::allocated_at(&short, *share, freed)],
         evidence: descriptions::evidence_of_site(growth, not_freed, freed, half),
         next: None,

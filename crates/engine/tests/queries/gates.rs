@@ -2,6 +2,7 @@
 
 use memtrail_engine::gate::{Gate, GateResponse, GrowthLimit, Limit, Verdict};
 use memtrail_engine::heap::Outcome;
+use memtrail_engine::leaks::KnownLeaks;
 use memtrail_engine::{Description, Engine, Setting};
 use memtrail_test_support::traces::{Spec, write};
 use memtrail_text::Size;
@@ -182,7 +183,8 @@ fn too_little_to_judge_by_is_said() {
     let uncollected = judge(&[&churn(&mut random, OFTEN, LIFETIME, 2)], growth);
     assert_eq!(uncollected.verdict, Verdict::Unknown);
     assert!(uncollected.gates[0].reason.contains("run it for longer"), "{uncollected:?}");
-    let leaks = judge(&[&churn(&mut random, OFTEN, LIFETIME, 40)], &[Limit::NoLeak]);
+    let leaks =
+        judge(&[&churn(&mut random, OFTEN, LIFETIME, 40)], &[Limit::NoLeak(KnownLeaks::default())]);
     assert_eq!(leaks.verdict, Verdict::Unknown);
     assert!(leaks.gates[0].reason.contains("no heap snapshot"), "{leaks:?}");
 }

@@ -26,7 +26,7 @@ pub(super) fn judge(
         check_whole(recording.map_err(|error| unjudged(&path, &error.to_string()))?)?;
     }
     let (of_each, of_all): (Vec<Gate>, Vec<Gate>) =
-        gates.gates.iter().cloned().partition(|gate| gate.limit == Limit::NoLeak);
+        gates.gates.iter().cloned().partition(|gate| matches!(gate.limit, Limit::NoLeak(_)));
     let processes = with_leaks(family);
     let is_exact = of_all.iter().any(|gate| matches!(gate.limit, Limit::MaxLive(_)));
     let largest = if is_exact { largest_snapshots(&processes) } else { Vec::new() };

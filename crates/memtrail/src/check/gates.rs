@@ -10,6 +10,7 @@ use memtrail_recording::family::Family;
 use memtrail_text::Size;
 
 use crate::error::{Failure, Kind};
+use crate::leaks::Suppressions;
 use crate::shell_quote::shell_quote;
 use crate::view::check_filter;
 
@@ -34,6 +35,9 @@ pub(super) struct Gates {
     /// block
     #[arg(long)]
     no_leak: bool,
+
+    #[command(flatten)]
+    known: Suppressions,
 
     /// The most that may be alive at a time of what a function allocated, or one of several: 'Foo.*<=10M'.
     /// In place of a name there may be a condition of a filter: 'in:Foo.load<=10M' is what was allocated
@@ -91,7 +95,7 @@ impl Gates {
             gate(format!("--max-growth {}", growth.text), Limit::MaxGrowth(growth.limit));
         }
         if self.no_leak {
-            gate("--no-leak".to_owned(), Limit::NoLeak);
+            gate("--no-leak".to_owned(), Limit::NoLeak(self.known.read()?));
         }
         for site in &self.sites {
             let filter = vec![site.condition.clone()];
@@ -126,7 +130,7 @@ impl Resolved {
 
 /// Whether heap snapshots tell more about a gate.
 pub(super) fn uses_snapshots(gate: &Gate) -> bool {
-    matches!(gate.limit, Limit::NoLeak | Limit::MaxLive(_) | Limit::MaxGrowth(_))
+    matches!(gate.limit, Limit::NoLeak(_) | Limit::MaxLive(_) | Limit::MaxGrowth(_))
 }
 
 /// `1%/min`, `2M/h`: a part of what is alive, or a size, in a time.

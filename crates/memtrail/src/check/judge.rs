@@ -38,7 +38,7 @@ pub(super) fn ask(
     if gates.iter().any(gates::uses_snapshots) && !recording.is_merged() {
         add_some_snapshots(&engine, id, recording);
     }
-    if gates.iter().any(|gate| gate.limit == Limit::NoLeak) && !recording.is_merged() {
+    if gates.iter().any(|gate| matches!(gate.limit, Limit::NoLeak(_))) && !recording.is_merged() {
         references::give(&engine, id, recording, None)?;
     }
     for facts in largest {

@@ -14,7 +14,6 @@ use memtrail_recording::Recording;
 use super::Args;
 use crate::error::Failure;
 use crate::heap::joined::Joined;
-use crate::limit::Limit;
 use crate::view::snapshot_file;
 use crate::{caveats, damage, loading};
 
@@ -37,20 +36,30 @@ pub(super) struct Found {
 
 /// Looks for leaks in one recording.
 pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
+    let known = args.known.read()?;
+    // Known ones are not to take the places of others.
+    let limit = if known.is_empty() { args.limit.0 } else { usize::MAX };
+    let mut found = look_at(args, path, limit)?;
+    known.suppress(&mut found.leaks);
+    found.leaks.suspects.truncate(args.limit.0);
+    Ok(found)
+}
+
+fn look_at(args: &Args, path: &Path, limit: usize) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
     if !has_snapshots && (loading::has_malloc(&recording) || loading::is_native(&recording)) {
-        among_sites(args, &recording)
+        among_sites(args, &recording, limit)
     } else {
-        among_owners(args, path)
+        among_owners(args, path, limit)
     }
 }
 
-fn among_sites(args: &Args, recording: &Recording) -> Result<Found, Failure> {
+fn among_sites(args: &Args, recording: &Recording, limit: usize) -> Result<Found, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, recording)?;
     args.which.give_references(&engine, id, recording)?;
-    let leaks = engine.site_leaks(id, args.limit.0).map_err(|error| loading::refused(&error))?;
+    let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),
         partial: None,
@@ -60,13 +69,13 @@ fn among_sites(args: &Args, recording: &Recording) -> Result<Found, Failure> {
     })
 }
 
-fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
+fn among_owners(args: &Args, path: &Path, limit: usize) -> Result<Found, Failure> {
     let joined = args.which.open_one(path)?;
     let has_references = joined.give_references()?;
-    let OfSnapshot { response, partial } = ask(&joined, args.limit)?;
-    let sites = joined.site_leaks(args.limit.0)?;
+    let OfSnapshot { response, partial } = ask(&joined, limit)?;
+    let sites = joined.site_leaks(limit)?;
     let has_malloc = sites.is_some();
-    let mut response = with_sites(response, sites, args.limit.0);
+    let mut response = with_sites(response, sites, limit);
     if has_malloc && !has_references {
         response.summary.push(NO_REFERENCES.to_owned());
     }
@@ -80,7 +89,7 @@ fn among_owners(args: &Args, path: &Path) -> Result<Found, Failure> {
     })
 }
 
-fn ask(joined: &Joined, Limit(limit): Limit) -> Result<OfSnapshot<LeaksResponse>, Failure> {
+fn ask(joined: &Joined, limit: usize) -> Result<OfSnapshot<LeaksResponse>, Failure> {
     let (rec, snapshot) = joined.ids();
     let query = HeapLeaks { rec, snapshot, limit };
     joined.query_all(|engine| engine.heap_leaks(&query))

@@ -2,6 +2,7 @@
 
 mod family;
 mod look;
+mod suppressed;
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -17,6 +18,7 @@ use crate::limit::Limit;
 use crate::references::draw as references;
 use crate::{json, shell_quote};
 use look::{Found, look};
+pub(crate) use suppressed::Suppressions;
 
 /// List leak suspects: what grows, who allocated it, what owns it
 ///
@@ -35,16 +37,18 @@ use look::{Found, look};
 /// Variables have names and types as far as the compiler's files are found (`memtrail types REC` shows how far).
 #[derive(clap::Args)]
 #[command(after_help = "\
-  memtrail run --snapshot exit -- ./server     record it, if it exits by itself
-  memtrail snapshot PID                        or, of what a signal ends: a snapshot before
+  memtrail run -- ./server                     record it, and end it by Ctrl-C
   memtrail leaks server-4711.memtrail          what leaks
-  memtrail why server-4711.memtrail NAME       what retains what a function allocated")]
+  memtrail why server-4711.memtrail NAME       what retains what a function allocated
+  memtrail snapshot PID                        one more heap snapshot, of a server that runs")]
 pub(crate) struct Args {
     #[command(flatten)]
     which: WhichRecording,
     /// Maximum number of suspects; 0 for all
     #[arg(long, value_name = "N", default_value = "10")]
     limit: Limit,
+    #[command(flatten)]
+    known: Suppressions,
     #[command(flatten)]
     form: Form,
     /// Print the evidence that was judged, as one JSON object: sizes by snapshot and dates of samples

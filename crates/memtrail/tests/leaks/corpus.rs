@@ -140,3 +140,24 @@ fn memory_of_stubs_that_was_not_recorded_is_named_and_not_cleared() {
     assert!(sound["unrecorded"].is_null(), "{sound:#}");
     assert_ne!(code, 4, "{sound:#}");
 }
+
+/// Known leaks fail no check; a pattern that matches nothing is listed.
+#[test]
+fn known_leaks_are_not_counted() {
+    let program = build_with_packages("grows", "unix");
+    let case = Case::new(&program, &["24"]).options(&["--snapshot", "every-major"]);
+    let run = case.recorded();
+    let file = run.recording.join("known");
+    let path = file.to_str().unwrap();
+    std::fs::write(&file, "# known\nGrows.t*   # a table\nNobody.*\n").unwrap();
+    assert_eq!(check(&run.recording, &[]), 4);
+    assert_eq!(check(&run.recording, &["--suppress", path]), 0);
+    let output =
+        with_names("leaks").arg(&run.recording).args(["--suppress", path]).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("no suspect\n"), "{text}");
+    assert!(text.contains("1 suspect is not listed, as --suppress has them"), "{text}");
+    assert!(text.contains("line 3 of the file of --suppress matched nothing: Nobody.*"), "{text}");
+    let missing = with_names("leaks").arg(&run.recording).args(["--suppress", "/none"]).output();
+    assert_eq!(missing.unwrap().status.code(), Some(3));
+}
