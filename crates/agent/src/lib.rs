@@ -18,7 +18,7 @@
 //! - the program's stack is not ours to use up: our code has one of its own ([`os::private_stack`]);
 //! - locks are held for the time of one event or of writing one packet, and never across calls into
 //!   the runtime but one that sets flags ([`os::lock`]);
-//! - descriptors of ours that stay open lie high, and are checked before each use ([`os::append_file`]);
+//! - no descriptor of ours stays open ([`os::append_file`]);
 //! - it knows nothing of analysis: it writes what happened.
 #![expect(unsafe_code, reason = "lives in another program's process")]
 

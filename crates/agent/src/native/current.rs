@@ -69,8 +69,7 @@ impl Recording {
         stream
     }
 
-    /// In a forked child: closes what is open of its parent's recording. Each generation would keep the descriptors of all
-    /// before it.
+    /// In a forked child: lets nothing more be written into its parent's recording.
     pub(super) fn close_inherited(&self) {
         // Another thread may have had it, which is not there.
         if let Some(mut stream) = self.stream.try_lock() {

@@ -150,7 +150,7 @@ impl Stream {
 
     /// Brings the packet to the file, and begins another one.
     fn flush(&mut self, now: Timestamp) {
-        // A child of `vfork` has its parent's memory, but descriptors of its own, which it may have closed.
+        // A child of `vfork` has its parent's memory, but may see other files.
         if !forked::is_owner_itself() {
             return;
         }
@@ -175,7 +175,7 @@ impl Stream {
         report(&setting.session, description.pid, folder.image(), state);
     }
 
-    /// Closes the files in a forked child, which has a recording of its own.
+    /// Lets nothing more be written, in a forked child, which has a recording of its own.
     pub(super) fn close(&mut self) {
         self.files.output.close();
         self.files.modules.close();

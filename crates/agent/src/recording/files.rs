@@ -67,8 +67,7 @@ impl RecordingFiles {
         }
     }
 
-    /// In a forked child: closes what is open of its parent's recording. Each generation would keep the descriptors of all
-    /// before it. What another thread had locked stays open.
+    /// In a forked child: lets nothing more be written into its parent's recording.
     pub(crate) fn close_inherited(&self) {
         if let Some(mut output) = self.output.try_lock() {
             output.close();

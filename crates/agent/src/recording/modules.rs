@@ -39,11 +39,9 @@ impl Modules {
         modules
     }
 
-    /// Closes the file in a forked child.
+    /// Lets nothing more be written, in a forked child.
     pub(crate) fn close(&mut self) {
-        if let Some(mut file) = self.file.take() {
-            file.close();
-        }
+        self.file = None;
     }
 
     /// Whether an address is in this library.
@@ -53,7 +51,7 @@ impl Modules {
 
     /// An address as a place in a file, and the file.
     pub(crate) fn place(&mut self, address: u64, now: Timestamp) -> (String, String) {
-        // A child of `vfork` may have closed the file's descriptor.
+        // A child of `vfork` may see other files.
         if self.find(address).is_none() && forked::is_owner_itself() {
             self.look(now);
         }

@@ -1,8 +1,7 @@
 //! A file of the recording that only grows: whole packets are appended, from whichever thread has one
 //! ready.
 //!
-//! The program may close our descriptor, and give up the right to open the file again: then the
-//! launcher appends.
+//! The program may give up the right to open the file: then the launcher appends.
 
 use memtrail_recording::TRACE_FILE;
 use memtrail_recording::collections::COLLECTIONS_FILE;
@@ -13,6 +12,7 @@ use memtrail_recording::threads::THREADS_FILE;
 
 use crate::os::append_file::AppendFile;
 use crate::recording::folder::Folder;
+use crate::recording::relay;
 
 /// Which file of the recording it is.
 #[derive(Clone, Copy)]
@@ -61,7 +61,7 @@ impl Output {
     pub(crate) fn create(folder: &Folder, part: FileKind) -> Result<Self, i32> {
         let file = folder.reach(
             |path| AppendFile::create(&path.join(part.name())),
-            || folder.call(part.write_at(0), &[]).map(|()| AppendFile::ELSEWHERE),
+            || folder.call(part.write_at(0), &[]).map(|()| AppendFile::elsewhere()),
         );
         let file = file.map_err(|error| error.errno)?;
         Ok(Self { part, file, length: 0, failed: None })
@@ -72,9 +72,8 @@ impl Output {
         self.length
     }
 
-    /// Closes it in a forked child: nothing is written any more.
+    /// Lets nothing more be written, in a forked child.
     pub(crate) fn close(&mut self) {
-        self.file.close();
         self.failed = Some(libc::EBADF);
     }
 
@@ -88,7 +87,7 @@ impl Output {
             return Ok(());
         }
         let written = match self.file.append(packets, self.length) {
-            Err(libc::EBADF) => self.append_elsewhere(folder, packets),
+            Err(errno) if relay::may_help(errno) => self.append_elsewhere(folder, packets, errno),
             written => written,
         };
         match written {
@@ -98,14 +97,19 @@ impl Output {
         written
     }
 
-    /// Without a descriptor: the launcher writes, or else the file is opened again.
-    fn append_elsewhere(&mut self, folder: &Folder, packets: &[u8]) -> Result<(), i32> {
+    /// Has the launcher write, as this process got an error.
+    fn append_elsewhere(&self, folder: &Folder, packets: &[u8], errno: i32) -> Result<(), i32> {
         match folder.call(self.part.write_at(self.length), packets) {
-            Ok(()) => return Ok(()),
-            Err(Refused::Errno(errno)) => return Err(errno),
-            Err(Refused::Gone) => {}
+            Ok(()) => Ok(()),
+            Err(Refused::Errno(errno)) => Err(errno),
+            Err(Refused::Gone) => {
+                // A thread of the program's may have closed the descriptor in the midst of a packet.
+                self.file.truncate(self.length);
+                self.file.append(packets, self.length).map_err(|again| match again {
+                    libc::EBADF => errno,
+                    again => again,
+                })
+            }
         }
-        self.file.reopen(&folder.path().join(self.part.name()), self.length)?;
-        self.file.append(packets, self.length)
     }
 }

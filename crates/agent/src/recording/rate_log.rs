@@ -18,11 +18,9 @@ pub(crate) struct RateLog {
 }
 
 impl RateLog {
-    /// Closes the file in a forked child.
+    /// Lets nothing more be written, in a forked child.
     pub(crate) fn close(&mut self) {
-        if let Some(mut output) = self.output.take() {
-            output.close();
-        }
+        self.output = None;
         self.failed = true;
     }
 

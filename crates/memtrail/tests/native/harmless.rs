@@ -253,6 +253,19 @@ fn generations_of_forks_keep_few_descriptors() {
     assert_eq!(with_blocks.count(), 30);
 }
 
+/// Python's tests of `subprocess` met descriptors of ours, which had small numbers where few are allowed.
+#[test]
+fn a_program_lists_its_descriptors() {
+    let program = compile("lists_descriptors.c", &[]);
+    for limit in ["true", "ulimit -n 30"] {
+        let options = ["--native", "--children", "--rate", "1e-2", "--snapshot", "request"];
+        let recorded = Case::command(&program.path, &[]).prelude(limit).options(&options).same();
+        assert_eq!(recorded.seen.status.code(), Some(3));
+        let folder = recorded.recording.parent().unwrap();
+        assert!(std::fs::read_dir(folder).unwrap().count() > 0);
+    }
+}
+
 /// The agent wrote its files, and the program was ended for it.
 #[test]
 fn a_program_forbids_itself_system_calls() {
