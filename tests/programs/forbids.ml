@@ -1,7 +1,7 @@
-(* Forbids itself system calls, and allocates before and after. *)
+(* Forbids itself system calls, and allocates before and after. With an argument, forbidden calls send it a signal. *)
 (* libs: *)
 
-external forbid : unit -> unit = "forbid"
+external forbid : bool -> unit = "forbid"
 
 let kept = ref []
 
@@ -18,7 +18,7 @@ let[@inline never] after () =
 let () =
   before ();
   print_endline "before";
-  forbid ();
+  forbid (Array.length Sys.argv > 1);
   after ();
   Printf.printf "after: %d\n" (List.length !kept);
   exit 3

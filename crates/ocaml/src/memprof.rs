@@ -180,6 +180,14 @@ pub mod thread {
     pub const NEXT: u64 = 96;
 }
 
+/// Fields of 5.3's `entries_s`, in bytes before its field `config`: [`domain::PROFILE`] and [`thread::PROFILE`] are such.
+pub mod entries {
+    /// The table is never made smaller than this. One that has just so many entries is not made smaller at all.
+    pub const MIN_CAPACITY: u64 = 48;
+    /// Entries for which there is room.
+    pub const CAPACITY: u64 = 40;
+}
+
 /// Whether a 5.3 profile is the one whose `AllocMinor` closure stands at `closure`.
 pub fn is_profile_of(memory: &impl Memory, value: Value, closure: Address) -> bool {
     value.is_multiple_of(8)

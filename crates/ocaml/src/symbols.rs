@@ -59,6 +59,10 @@ pub mod memprof {
     pub const YOUNG_TRIGGER: &str = "caml_memprof_young_trigger";
     /// 4.x: `void f(void)`, draws the distance to that word anew.
     pub const RENEW: &str = "caml_memprof_renew_minor_sample";
+    /// 5.3 and later: `void f(caml_domain_state *)`, draws the distance to the next sample in the minor heap anew.
+    pub const SET_TRIGGER: &str = "caml_memprof_set_trigger";
+    /// 5.x: `void f(caml_domain_state *)`, computes the limit of the minor heap anew.
+    pub const RESET_YOUNG_LIMIT: &str = "caml_reset_young_limit";
     /// 4.12 to 4.14: the main thread's context; its first word is the same flag.
     pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
 }

@@ -20,6 +20,7 @@ use crate::os::errno::keeping_errno;
 use crate::os::program::remember_name;
 use crate::os::{ffi_guard, forked, heap};
 use crate::recording;
+use crate::sampling::handover;
 use crate::snapshot;
 
 /// Where this process is in its life.
@@ -47,6 +48,7 @@ static RECORDED: Recorded = Recorded {
         keeping_errno(snapshot::lifecycle::before_exec);
         recording::end::end_with_note(words);
         thread_end::end_ours();
+        handover::end_sampling();
     },
 };
 

@@ -9,6 +9,7 @@
 //! For calls that the kernel allows a process with one thread alone, ours end, and begin again afterwards.
 
 use std::ffi::c_void;
+use std::os::unix::fs::MetadataExt as _;
 use std::ptr;
 use std::sync::atomic::{
     AtomicI32, AtomicPtr, AtomicU32,
@@ -80,6 +81,12 @@ fn exists(thread: i32) -> bool {
 }
 
 /// The most that is tried where the program has much thread-local data, in bytes.
+/// True if this thread is the only one of the process.
+pub(crate) fn is_alone() -> bool {
+    // A folder has a link of its own, one in its parent, and one in each folder inside.
+    std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
+}
+
 const LARGEST_STACK: usize = 64 << 20;
 
 /// Starts one with so many bytes of stack, as far as more threads are allowed: false if they are not.

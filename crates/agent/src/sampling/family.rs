@@ -39,4 +39,11 @@ pub(crate) trait Sampler: Sync {
     /// # Safety
     /// Our profile runs. All is allowed that `caml_memprof_start` may do.
     unsafe fn stop(&self, target: &Target);
+
+    /// Ends sampling for good. From then on the runtime changes the size of no table of its sampler: the system calls of
+    /// that are the agent's doing, and the program is about to forbid itself some.
+    ///
+    /// # Safety
+    /// Our profile runs, and its functions are not redirected any more.
+    unsafe fn cease(&self, target: &Target, ours: Value);
 }

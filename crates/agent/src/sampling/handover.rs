@@ -235,6 +235,20 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
     guard.start
 }
 
+/// Ends our sampling for good, and gives the functions back.
+pub(crate) fn end_sampling() {
+    let Some(guard) = HANDOVER.guard.get() else { return };
+    let Some(mut progress) = HANDOVER.progress.lock_unless_ending() else { return };
+    if *progress != Progress::Ours || guard.hooks.iter().any(|hook| hook.end().is_err()) {
+        return;
+    }
+    *progress = Progress::Theirs;
+    if let Some(&ours) = OUR_PROFILE.get() {
+        // SAFETY: our profile has run up to here, and the functions are the runtime's own again.
+        unsafe { guard.family.cease(guard.target, ours) };
+    }
+}
+
 /// Runs in each domain as it begins a minor collection, while all others are stopped too.
 extern "C" fn as_each_begins() {
     let Some(guard) = HANDOVER.guard.get() else { return };

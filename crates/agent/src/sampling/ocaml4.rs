@@ -7,6 +7,7 @@ use memtrail_ocaml::memprof::Callback;
 
 use crate::context::ocaml4::Ocaml4;
 use crate::context::target::Target;
+use crate::os::own_thread;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::capture_hook::{CollectSingle, collect_single};
 use crate::sampling::collection::Collection;
@@ -50,5 +51,13 @@ impl Sampler for Ocaml4 {
     unsafe fn stop(&self, target: &Target) {
         // SAFETY: as the caller promises, this neither fails nor raises.
         unsafe { target.runtime.stop_sampler() };
+    }
+
+    unsafe fn cease(&self, target: &Target, _: Value) {
+        // Which thread has the runtime's lock is not known. One that is alone may do what it needs the lock for.
+        if own_thread::is_alone() {
+            // SAFETY: as the caller promises, this neither fails nor raises. It frees the tables.
+            unsafe { target.runtime.stop_sampler() };
+        }
     }
 }

@@ -1,14 +1,17 @@
 //! OCaml 5: a sampler for each domain, and one profile of ours that all share.
 
 use std::ffi::{CStr, c_void};
+use std::mem;
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::{self, Value};
 use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::memprof::{self, Callback};
+use memtrail_ocaml::symbols;
 
 use crate::context::ocaml5::Ocaml5;
 use crate::context::target::Target;
+use crate::os::symbol::symbol;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::capture_hook::{CollectMulticore, collect_multicore};
 use crate::sampling::collection::Collection;
@@ -67,4 +70,21 @@ impl Sampler for Ocaml5 {
     // The profile was stopped in a collection. Another call would make the runtime discard it, for which
     // 5.3 is not ready.
     unsafe fn stop(&self, _: &Target) {}
+
+    unsafe fn cease(&self, target: &Target, ours: Value) {
+        self.stop_profile(target, ours);
+        static_profile::stop_all();
+        let state = target.runtime.state();
+        static_profile::keep_sizes(target, state);
+        for name in [symbols::memprof::SET_TRIGGER, symbols::memprof::RESET_YOUNG_LIMIT] {
+            let function = symbol(name);
+            if !function.is_null() && state != 0 {
+                // SAFETY: the runtime declares both with this type; they write fields of this thread's domain. As nothing
+                // is sampled any more, the first draws no distance.
+                unsafe {
+                    mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(function)(state)
+                };
+            }
+        }
+    }
 }

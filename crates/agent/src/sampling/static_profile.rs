@@ -6,13 +6,17 @@
 //! collections until the first of them moves it (ocaml/ocaml#14300): the copy has it where nothing
 //! moves. Source: `runtime/memprof.c` of 5.3.
 //!
-//! There is a copy for each rate, and none ever changes. The one that a domain has tells at which rate
+//! There is a copy for each rate, and none ever changes until sampling ends. The one that a domain has tells at which rate
 //! all its distances were drawn; a domain that is spawned inherits it. Another rate is another copy.
+
+use std::sync::OnceLock;
 
 use memtrail_ocaml::block::{self, Value};
 use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
-use memtrail_ocaml::memprof::{self, DISTANCES, domain, profile, reciprocal_logarithm, thread};
+use memtrail_ocaml::memprof::{
+    self, DISTANCES, domain, entries, profile, reciprocal_logarithm, thread,
+};
 use memtrail_recording::rates::MAX_HALVINGS;
 
 use crate::context::halvings::Halvings;
@@ -20,6 +24,9 @@ use crate::context::target::Target;
 use crate::sampling::value::{Float, Record};
 
 type Profile = Record<{ profile::WOSIZE as usize }>;
+
+/// All copies, once there are some.
+static COPIES: OnceLock<&'static [Profile]> = OnceLock::new();
 
 /// The copies: that at index k is for the base rate, halved k times.
 pub(crate) struct Profiles(&'static [Profile]);
@@ -45,12 +52,44 @@ pub(crate) unsafe fn replace(target: &Target, made: Value, ours: u64) -> Option<
         .map(|k| copy(fields, target.options.rate, Halvings(k)))
         .collect::<Vec<_>>()
         .leak();
+    let _ = COPIES.set(profiles);
     for at in holders {
         // SAFETY: fields of the sampler's tables, which hold this profile and nothing else; only
         // this domain uses them, on whose thread we are.
         unsafe { (at as *mut Value).write(profiles[0].value()) };
     }
     has_drawn(target, memory).then_some(Profiles(profiles))
+}
+
+/// Stops all copies, whichever domains have them.
+pub(super) fn stop_all() {
+    for copy in COPIES.get().copied().unwrap_or_default() {
+        let status = (copy.value() + profile::STATUS * 8) as *mut Value;
+        // SAFETY: a field of ours, which the runtime writes as well; an integer replaces an integer.
+        unsafe { status.write_volatile(block::integer(profile::STOPPED)) };
+    }
+}
+
+/// Keeps the tables of sampled blocks at their sizes in the domain with this state: none is made smaller any more.
+pub(super) fn keep_sizes(target: &Target, state: u64) {
+    let memory = target.memory;
+    let keep = |at: u64| {
+        let is_ours = |held: &Value| {
+            COPIES.get().is_some_and(|copies| copies.iter().any(|copy| copy.value() == *held))
+        };
+        let capacity = memory.u64(at - entries::CAPACITY).unwrap_or(0);
+        if memory.u64(at).as_ref().is_some_and(is_ours) && capacity > 0 {
+            // SAFETY: a number in a table of the sampler's, which is known by our profile.
+            unsafe { ((at - entries::MIN_CAPACITY) as *mut u64).write_volatile(capacity) };
+        }
+    };
+    let Some(sampler) = sampler(target, state) else { return };
+    keep(sampler + domain::PROFILE);
+    let mut next = memory.field(sampler, domain::THREADS).unwrap_or(0);
+    while next != 0 {
+        keep(next + thread::PROFILE);
+        next = memory.field(next, thread::NEXT).unwrap_or(0);
+    }
 }
 
 /// A profile with the same callbacks for the halved rate.

@@ -82,6 +82,20 @@ on_each!(a_program_forbids_itself_system_calls, |compiler| {
     }
 });
 
+// The runtime went on sampling, and changed the sizes of its tables by a call that the program had forbidden itself.
+on_each!(nothing_is_sampled_once_a_program_forbids_itself_system_calls, |compiler| {
+    let program = build_with(&named(compiler), "forbids", &["forbids_stubs.c"]);
+    for rate in ["1e-2", "1"] {
+        for native in [&[][..], &["--native=also"]] {
+            let options = [&["--rate", rate], native].concat();
+            for arguments in [&[][..], &["traps"]] {
+                let recorded = Case::new(&program, arguments).options(&options).same();
+                assert_eq!(recorded.seen.status.code(), Some(3), "{options:?} {arguments:?}");
+            }
+        }
+    }
+});
+
 // Each generation kept descriptors of each one before it.
 on_each!(generations_of_forks_keep_few_descriptors, |compiler| {
     let program = build(&named(compiler), "generations");
