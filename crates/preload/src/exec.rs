@@ -1,10 +1,12 @@
 //! Stands before libc's functions that become, or start, another program.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_long, c_void};
 use std::io::Write as _;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use memtrail_agent::exec::{Strings, become_program, start_program};
+
+use crate::seccomp::own_syscall;
 
 #[path = "exec_list.rs"]
 mod list;
@@ -111,6 +113,55 @@ pub unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, vars: Strings)
     let _ = write!(&mut path[..31], "/proc/self/fd/{file}");
     // SAFETY: the caller's arguments, and a string that ends with null.
     unsafe { become_program(path.as_ptr().cast(), vars, |vars| own(file, arguments, vars)) }
+}
+
+/// Longest path of a program that is looked at before it starts, where the path begins in an open folder: it is on the
+/// program's stack.
+const LONGEST: usize = 512;
+
+/// # Safety
+/// As libc's, which older ones do not have.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn execveat(
+    folder: c_int,
+    path: *const c_char,
+    arguments: Strings,
+    vars: Strings,
+    flags: c_int,
+) -> c_int {
+    let mut joined = [0; LONGEST];
+    // SAFETY: the caller's arguments, and a string that ends with null.
+    unsafe {
+        let seen = path_in(folder, path, &mut joined);
+        become_program(seen, vars, |vars| {
+            let (path, arguments, vars) = (path as c_long, arguments as c_long, vars as c_long);
+            let flags = c_long::from(flags);
+            own_syscall(libc::SYS_execveat, folder.into(), path, arguments, vars, flags, 0) as c_int
+        })
+    }
+}
+
+/// A path by which this process reaches what `path` is in an open folder; an empty one if it is too long.
+///
+/// # Safety
+/// `path` is null or a C string.
+unsafe fn path_in(folder: c_int, path: *const c_char, joined: &mut [u8; LONGEST]) -> *const c_char {
+    if path.is_null() {
+        return path;
+    }
+    // SAFETY: as the caller promises.
+    let text = unsafe { CStr::from_ptr(path) }.to_bytes();
+    if folder == libc::AT_FDCWD || text.starts_with(b"/") {
+        return path;
+    }
+    let separator = if text.is_empty() { "" } else { "/" };
+    let mut rest = &mut joined[..LONGEST - 1];
+    let written =
+        write!(rest, "/proc/self/fd/{folder}{separator}").and_then(|()| rest.write_all(text));
+    if written.is_err() {
+        joined[0] = 0;
+    }
+    joined.as_ptr().cast()
 }
 
 type Spawn = unsafe extern "C" fn(

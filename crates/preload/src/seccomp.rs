@@ -8,6 +8,8 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use memtrail_agent::exits_alone;
 use memtrail_agent::seccomp::{Forbids, before_seccomp};
 
+use crate::exec::{execve, execveat};
+
 type Control = unsafe extern "C" fn(c_int, c_ulong, c_ulong, c_ulong, c_ulong) -> c_int;
 type Call = unsafe extern "C" fn(c_long, c_long, c_long, c_long, c_long, c_long, c_long) -> c_long;
 
@@ -115,6 +117,19 @@ pub unsafe extern "C" fn syscall(
     if number == libc::SYS_exit {
         exits_alone();
     }
+    if number == libc::SYS_execve {
+        let [path, arguments, vars] = [a, b, c].map(|address| pointer(address as usize));
+        // SAFETY: the caller's arguments.
+        return c_long::from(unsafe { execve(path.cast(), arguments.cast(), vars.cast()) });
+    }
+    if number == libc::SYS_execveat {
+        let [path, arguments, vars] = [b, c, d].map(|address| pointer(address as usize));
+        let (folder, flags) = (a as c_int, e as c_int);
+        // SAFETY: the caller's arguments.
+        return c_long::from(unsafe {
+            execveat(folder, path.cast(), arguments.cast(), vars.cast(), flags)
+        });
+    }
     if number == libc::SYS_seccomp {
         if a == c_long::from(libc::SECCOMP_SET_MODE_STRICT) {
             before_seccomp(Forbids::Most);
@@ -128,6 +143,23 @@ pub unsafe extern "C" fn syscall(
             });
         }
     }
+    // SAFETY: the caller's arguments.
+    unsafe { own_syscall(number, a, b, c, d, e, f) }
+}
+
+/// Calls the function after ours.
+///
+/// # Safety
+/// As libc's.
+pub(crate) unsafe fn own_syscall(
+    number: c_long,
+    a: c_long,
+    b: c_long,
+    c: c_long,
+    d: c_long,
+    e: c_long,
+    f: c_long,
+) -> c_long {
     // SAFETY: always a function of this type; the caller's arguments.
     unsafe { transmute::<*mut c_void, Call>(SYSCALL.load(Relaxed))(number, a, b, c, d, e, f) }
 }

@@ -17,3 +17,17 @@ fn arguments_one_by_one_lead_to_the_next_program_as_an_array_does() {
         assert_eq!(recordings_in(folder).len(), recordings, "{way}");
     }
 }
+
+/// `execveat` and the system calls themselves were not followed either.
+#[test]
+fn a_folder_or_the_system_call_leads_to_the_next_program() {
+    let program = compile("exec_lists.c", &[]);
+    for way in ["a", "k", "n", "s", "t"] {
+        let case = Case::command(&program.path, &[way]).options(&["--native", "--rate", "1"]);
+        let recorded = case.same();
+        assert_eq!(recorded.seen.stdout(), "done ONLY\n", "{way}");
+        assert_eq!(recorded.seen.status.code(), Some(3), "{way}");
+        let folder = recorded.recording.parent().unwrap();
+        assert_eq!(recordings_in(folder).len(), 2, "{way}");
+    }
+}
