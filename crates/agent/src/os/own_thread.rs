@@ -21,6 +21,7 @@ use memtrail_sampler::without_signals;
 
 use crate::os::clock::pause;
 use crate::os::errno::keeping_errno;
+use crate::os::ffi_guard::guarded;
 
 /// What such a thread does.
 pub(crate) type Run = extern "C" fn();
@@ -80,13 +81,13 @@ fn exists(thread: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_tgkill, pid(), thread, 0) == 0 }
 }
 
-/// The most that is tried where the program has much thread-local data, in bytes.
 /// True if this thread is the only one of the process.
 pub(crate) fn is_alone() -> bool {
     // A folder has a link of its own, one in its parent, and one in each folder inside.
     std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
 }
 
+/// The most that is tried where the program has much thread-local data, in bytes.
 const LARGEST_STACK: usize = 64 << 20;
 
 /// Starts one with so many bytes of stack, as far as more threads are allowed: false if they are not.
@@ -158,11 +159,34 @@ extern "C" fn begin(run: *mut c_void) -> *mut c_void {
     if OWN.main_has_ended.load(SeqCst) == 0 {
         run();
     }
+    end_as_main_did();
     // The main thread waits until the thread itself is gone.
     if let Some(place) = place.filter(|_| !main_has_ended()) {
         place.store(0, SeqCst);
     }
     ptr::null_mut()
+}
+
+/// Ends this thread with the code of the main thread, if that ended by the system call alone: the process may end with
+/// this thread, and has the code of its last one (since Linux 5.17). libc would end the thread with 0.
+fn end_as_main_did() {
+    if !main_has_ended() || !main_is_gone() {
+        return;
+    }
+    if let Some(code) = guarded(None, code_of_main) {
+        // SAFETY: ends this thread, which runs none of the program's code and holds nothing of libc's.
+        unsafe { libc::syscall(libc::SYS_exit, code) };
+    }
+}
+
+/// Exit code of the main thread, which has ended; nothing if a signal ended it.
+fn code_of_main() -> Option<i32> {
+    /// Which field of `/proc/PID/stat` it is, counted from the state, which follows the name.
+    const EXIT_CODE: usize = 49;
+    let text = std::fs::read_to_string(format!("/proc/self/task/{}/stat", pid())).ok()?;
+    let fields = text.rsplit(')').next()?;
+    let status: i32 = fields.split_ascii_whitespace().nth(EXIT_CODE)?.parse().ok()?;
+    libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status))
 }
 
 /// Sleeps so many milliseconds, less if the main thread ends. False if it has ended.

@@ -311,6 +311,18 @@ fn the_main_thread_ends_by_the_system_call_alone() {
     }
 }
 
+/// The process had the code of our thread, which was its last one.
+#[test]
+fn the_main_thread_ends_by_a_system_call_that_nobody_sees() {
+    let program = compile("exits_alone.c", &[]);
+    let request = ["--native", "--rate", "1e-2", "--snapshot", "request"];
+    let every = ["--native", "--rate", "1e-2", "--snapshot", "exit", "--every", "10ms"];
+    for options in [&request[..], &every, &["--native"]] {
+        let recorded = Case::command(&program.path, &["unseen"]).options(options).same();
+        assert_eq!(recorded.seen.status.code(), Some(3), "{options:?}");
+    }
+}
+
 /// The kernel refused it to a process with a thread of ours.
 #[test]
 fn a_program_moves_to_a_user_namespace() {
