@@ -38,6 +38,7 @@ pub use lifecycle::load::{end_of_process, load, on_readlink};
 pub use lifecycle::namespaces;
 pub use lifecycle::seccomp;
 pub use lifecycle::thread_end::exits_alone;
+pub use lifecycle::waits;
 pub use os::ffi_guard::guarded;
 pub use os::heap::Heap;
 pub use snapshot::deadly_signal;

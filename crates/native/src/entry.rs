@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::native::{end_of_process, load};
 
-use crate::{exec, mappings, next, operators, seccomp};
+use crate::{exec, mappings, next, operators, seccomp, wait};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -20,6 +20,7 @@ extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     mappings::find();
     exec::find();
     seccomp::find();
+    wait::find();
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments, next::is_bypassed()) };
 }

@@ -26,6 +26,8 @@ mod resize;
 #[path = "../../preload/src/seccomp.rs"]
 mod seccomp;
 mod unload;
+#[path = "../../preload/src/wait.rs"]
+mod wait;
 
 use memtrail_agent::native::end_of_process;
 

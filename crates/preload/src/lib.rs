@@ -14,6 +14,7 @@ mod readlink;
 mod seccomp;
 mod signals;
 mod table;
+mod wait;
 
 use memtrail_agent::end_of_process;
 

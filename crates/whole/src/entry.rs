@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::{end_of_process, load, malloc};
 
-use crate::{exec, next, operators, seccomp};
+use crate::{exec, next, operators, seccomp, wait};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -19,6 +19,7 @@ extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     operators::prepare();
     exec::find();
     seccomp::find();
+    wait::find();
     malloc::prepare(next::is_bypassed());
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments) };

@@ -34,6 +34,8 @@ mod seccomp;
 mod table;
 #[path = "../../native/src/unload.rs"]
 mod unload;
+#[path = "../../preload/src/wait.rs"]
+mod wait;
 
 use memtrail_agent::end_of_process;
 

@@ -14,3 +14,4 @@ pub(crate) mod recorded;
 pub mod seccomp;
 pub(crate) mod start;
 pub(crate) mod thread_end;
+pub mod waits;

@@ -8,12 +8,17 @@
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::os::{escape, heap};
+use crate::os::clock::pause;
+use crate::os::{copies, escape, heap};
 
 /// The copy's exit code should it panic.
 const PANICKED: i32 = 101;
 /// The copy's exit code should it get no memory.
 const NO_MEMORY: i32 = 102;
+/// Within so many milliseconds a wait of the program's notes a copy's status.
+const NOTED_WITHIN: u32 = 100;
+/// In nanoseconds.
+const MILLISECOND: u32 = 1_000_000;
 /// The most CPU time of a copy, in seconds. Heaps of 400 GB are written in less.
 const CPU_TIME: u64 = 600;
 
@@ -38,7 +43,10 @@ fn fork_for(cpu_time: u64, work: impl FnOnce() -> i32) -> io::Result<libc::pid_t
             &raw mut before,
             size,
         );
-        let pid = libc::syscall(libc::SYS_clone, 0, 0, 0, 0, 0);
+        // The kernel writes the copy's number before anybody can wait for it.
+        let number = copies::reserve();
+        let flags = if number.is_null() { 0 } else { libc::CLONE_PARENT_SETTID };
+        let pid = libc::syscall(libc::SYS_clone, flags, 0, number, 0, 0);
         if pid == 0 {
             heap::lock_for_fork();
             leave_the_program();
@@ -50,7 +58,11 @@ fn fork_for(cpu_time: u64, work: impl FnOnce() -> i32) -> io::Result<libc::pid_t
         let error = io::Error::last_os_error();
         let none = std::ptr::null_mut::<u64>();
         libc::syscall(libc::SYS_rt_sigprocmask, libc::SIG_SETMASK, &raw const before, none, size);
-        if pid < 0 { Err(error) } else { Ok(pid as libc::pid_t) }
+        if pid < 0 {
+            copies::free(number);
+            return Err(error);
+        }
+        Ok(pid as libc::pid_t)
     }
 }
 
@@ -113,17 +125,30 @@ pub(crate) fn ended(pid: libc::pid_t) -> Option<End> {
     let mut status = 0;
     let flags = libc::__WALL | libc::WNOHANG;
     loop {
+        if let Some(known) = copies::take_status(pid) {
+            status = known;
+            break;
+        }
         // SAFETY: a valid out-pointer.
         let waited = unsafe { libc::waitpid(pid, &raw mut status, flags) };
         if waited == pid {
+            copies::forget(pid);
             break;
         }
         if waited == 0 {
             return None;
         }
         if io::Error::last_os_error().kind() != io::ErrorKind::Interrupted {
-            // Somebody else waited for it.
-            return Some(End::Code(0));
+            // The program waited for it, and may be about to note its status.
+            let known = (0..NOTED_WITHIN).find_map(|_| {
+                copies::take_status(pid).or_else(|| {
+                    pause(MILLISECOND);
+                    None
+                })
+            });
+            copies::forget(pid);
+            status = known.unwrap_or(0);
+            break;
         }
     }
     Some(if libc::WIFSIGNALED(status) {
@@ -136,7 +161,6 @@ pub(crate) fn ended(pid: libc::pid_t) -> Option<End> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::os::clock::pause;
 
     /// A copy waited for a lock that its process had held, for hours after that process was killed.
     #[test]
