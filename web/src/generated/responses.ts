@@ -601,10 +601,14 @@ export type EvolutionResponse = {
   snapshots: Array<number>,
   /** Live bytes. */
   total: Array<Bytes>,
-  /** Parts of that, those that were largest at any time first. */
+  /** Bytes outside the heap that go with them. */
+  external: Array<Bytes>,
+  /** Parts of that, those that were largest at any time first, off-heap memory included. */
   series: Array<HeapSeries>,
   /** What is in none of the series. */
   rest: Array<Bytes>,
+  /** Bytes outside the heap that are in none of the series. */
+  rest_external: Array<Bytes>,
 };
 
 /** A file for another tool. Columns: `bytes`. */
@@ -709,12 +713,16 @@ export type GrowthRow = {
   kind: string | null,
   /** Of a global variable without a name, what it holds in the last snapshot, where that was looked for. */
   holds?: string,
-  /** By how much it grew, as [`Trend::growth`] says. */
+  /** By how much it grew, off-heap memory included, as [`Trend::growth`] says. */
   grown: Bytes,
   /** Its bytes in each snapshot: a kind's own size, what a root owns or retains. */
   bytes: Array<Bytes>,
-  /** By how much it grew, of all live bytes in the last snapshot. */
+  /** Bytes outside the heap that go with that, in each snapshot. */
+  external: Array<Bytes>,
+  /** By how much its bytes grew, of all live bytes in the last snapshot. */
   share: number,
+  /** The same with off-heap memory in both. */
+  share_with_external: number,
 };
 
 /** A kind of block or a root in two snapshots. */
@@ -729,8 +737,12 @@ export type HeapChange = {
   blocks: [number, number] | null,
   /** Bytes before and after: a kind's own size, what a root owns or retains. */
   bytes: [Bytes, Bytes],
-  /** By how much it changed, of all live bytes in the snapshot where these are more. */
+  /** Bytes outside the heap that go with that, before and after. */
+  external: [Bytes, Bytes],
+  /** By how much its bytes changed, of all live bytes in the snapshot where these are more. */
   share: number,
+  /** The same with off-heap memory in both. */
+  share_with_external: number,
 };
 
 /** What changed between two snapshots. */
@@ -747,6 +759,8 @@ export type HeapDiffResponse = {
   unknown: HeapDiffUnknown,
   /** Live bytes before and after. */
   bytes: [Bytes, Bytes],
+  /** Bytes outside the heap that go with them, before and after. */
+  external: [Bytes, Bytes],
   /** Live blocks before and after. */
   blocks: [number, number],
 };
@@ -789,6 +803,8 @@ export type HeapSeries = {
   holds?: string,
   /** Bytes in each snapshot. */
   bytes: Array<Bytes>,
+  /** Bytes outside the heap that go with them. */
+  external: Array<Bytes>,
 };
 
 /** How much there is of each kind of block. */
@@ -1068,6 +1084,8 @@ export type OwnerKind = {
   kind: string,
   /** What they own. */
   owned: Bytes,
+  /** Bytes outside the heap that go with that. */
+  owned_external: Bytes,
   /** How many there are. */
   owners: number,
 };

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
-use memtrail_heap::query::Summary;
+use memtrail_heap::query::{OwnerRow, Summary};
 use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
@@ -32,7 +32,9 @@ pub struct OwnerChanges {
     pub first_at: Option<f64>,
     /// All that is alive.
     pub alive: Bytes,
-    /// That of most first.
+    /// Bytes outside the heap that go with that.
+    pub alive_external: Bytes,
+    /// That of most first, off-heap memory included.
     pub rows: Vec<OwnerChange>,
     /// How many rows there are.
     pub count: usize,
@@ -55,7 +57,7 @@ impl OwnerChanges {
         for row in &mut sum.rows {
             row.share = row.owned.share_of(sum.alive);
         }
-        sum.rows.sort_by_key(|row| std::cmp::Reverse(row.owned));
+        sum.rows.sort_by_key(|row| std::cmp::Reverse(row.size()));
         Some(sum)
     }
 
@@ -65,6 +67,7 @@ impl OwnerChanges {
             (self.snapshot, self.at) = (other.snapshot, other.at);
         }
         self.alive += other.alive;
+        self.alive_external += other.alive_external;
         self.count += other.count - other.rows.len();
         let key = |row: &OwnerChange| (row.kind, row.name.clone(), row.r#type.clone());
         let mut places: HashMap<_, usize> =
@@ -77,6 +80,7 @@ impl OwnerChanges {
                 continue;
             };
             known.owned += row.owned;
+            known.owned_external += row.owned_external;
             known.since_before = both(known.since_before, row.since_before);
             known.since_first = both(known.since_first, row.since_first);
         }
@@ -106,12 +110,22 @@ pub struct OwnerChange {
     pub holds: Option<String>,
     /// What is attributed to it, memory outside the heap not counted.
     pub owned: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub owned_external: Bytes,
     /// Of all that is alive.
     pub share: f64,
-    /// By how many bytes that is more than in the snapshot before.
+    /// By how many bytes that is more than in the snapshot before, off-heap memory included.
     pub since_before: Option<i64>,
     /// By how many it is more than in the first one.
     pub since_first: Option<i64>,
+}
+
+impl OwnerChange {
+    /// What is attributed to it, off-heap memory included.
+    #[must_use]
+    pub fn size(&self) -> Bytes {
+        self.owned + self.owned_external
+    }
 }
 
 /// A snapshot before the newest one: when it was taken, and what each owner had.
@@ -129,7 +143,7 @@ impl Earlier {
             // The snapshot that is open knows the names that variables have in the sources.
             let name = names.get(&key).map_or(owner.name.clone(), Clone::clone);
             let size = sizes.entry((key.0, name)).or_default();
-            *size = size.saturating_add(owner.owned.0);
+            *size = size.saturating_add((owner.owned + owner.owned_external).0);
         }
         Self { at, sizes }
     }
@@ -150,7 +164,11 @@ pub(super) fn owner_changes(
     let mut before = known.iter().filter(|known| known.facts.number < number);
     let first = before.clone().find_map(earlier);
     let last = before.by_ref().rev().find_map(earlier);
-    let alive = loaded.owners().rows.iter().map(|row| row.owned.0).fold(0, u64::saturating_add);
+    let of_all = |size: fn(&OwnerRow) -> u64| {
+        loaded.owners().rows.iter().map(size).fold(0, u64::saturating_add)
+    };
+    let [alive, alive_external] =
+        [of_all(|row| row.owned.0), of_all(|row| row.owned_external.0)].map(Bytes);
     // Roots of the same name are one, as in summaries.
     let mut numbers: HashMap<(&'static str, String), usize> = HashMap::new();
     let held = loaded.held()?;
@@ -167,26 +185,28 @@ pub(super) fn owner_changes(
                 position: row.position.as_deref().map(shown),
                 holds: holds.map(|holds| shown(holds)),
                 owned: Bytes(0),
+                owned_external: Bytes(0),
                 share: 0.0,
                 since_before: None,
                 since_first: None,
             });
             rows.len() - 1
         });
-        rows[place].owned = Bytes(rows[place].owned.0.saturating_add(row.owned.0));
+        rows[place].owned += row.owned;
+        rows[place].owned_external += row.owned_external;
     }
     for row in &mut rows {
         let key = (row.kind.to_owned(), row.name.clone());
         let change = |earlier: &Earlier| {
             let size = earlier.sizes.get(&key).copied().unwrap_or(0);
-            row.owned.0 as i64 - size as i64
+            row.size().0 as i64 - size as i64
         };
         (row.since_before, row.since_first) =
             (last.as_ref().map(change), first.as_ref().map(change));
-        row.share = row.owned.share_of(Bytes(alive));
+        row.share = row.owned.share_of(alive);
         row.name = shown(&row.name);
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.owned));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.size()));
     let count = rows.len();
     rows.truncate(MAX_ROWS);
     Ok(OwnerChanges {
@@ -195,7 +215,8 @@ pub(super) fn owner_changes(
         at: taken_at(loaded, recording, known).0,
         before_at: last.map(|earlier| earlier.at),
         first_at: first.map(|earlier| earlier.at),
-        alive: Bytes(alive),
+        alive,
+        alive_external,
         rows,
         count,
     })

@@ -78,6 +78,8 @@ pub struct OwnerKind {
     pub kind: &'static str,
     /// What they own.
     pub owned: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub owned_external: Bytes,
     /// How many there are.
     pub owners: u64,
 }
@@ -146,11 +148,17 @@ fn kinds(rows: &[OwnerRow]) -> Vec<OwnerKind> {
         match kinds.iter_mut().find(|known| known.kind == row.kind) {
             Some(known) => {
                 known.owned += row.owned;
+                known.owned_external += row.owned_external;
                 known.owners += 1;
             }
-            None => kinds.push(OwnerKind { kind: row.kind, owned: row.owned, owners: 1 }),
+            None => kinds.push(OwnerKind {
+                kind: row.kind,
+                owned: row.owned,
+                owned_external: row.owned_external,
+                owners: 1,
+            }),
         }
     }
-    kinds.sort_by_key(|kind| Reverse(kind.owned));
+    kinds.sort_by_key(|kind| Reverse(kind.owned + kind.owned_external));
     kinds
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::names::{SEVERAL_KINDS, STATIC, joint_name_of};
+use super::sizes::Sizes;
 use super::summary::{MAX_KEPT, Summary};
 use crate::units::Bytes;
 
@@ -25,18 +26,61 @@ pub struct Change {
     pub blocks: Option<[u64; 2]>,
     /// Bytes before and after: a kind's own size, what a root owns or retains.
     pub bytes: [Bytes; 2],
-    /// By how much it changed, of all live bytes in the snapshot where these are more.
+    /// Bytes outside the heap that go with that, before and after.
+    pub external: [Bytes; 2],
+    /// By how much its bytes changed, of all live bytes in the snapshot where these are more.
     pub share: f64,
+    /// The same with off-heap memory in both.
+    pub share_with_external: f64,
     /// Whether it is what several roots retain jointly.
     #[serde(skip)]
     pub is_joint: bool,
 }
 
 impl Change {
+    /// A change of something with a name and, if it is a root, a kind.
+    fn new((kind, name): RootKey<'_>, sizes: [Sizes; 2], all: AllAlive) -> Self {
+        Self {
+            name: name.to_owned(),
+            kind: kind.map(str::to_owned),
+            holds: None,
+            blocks: None,
+            bytes: sizes.map(|side| side.heap),
+            external: sizes.map(|side| side.external),
+            share: difference(sizes.map(|side| side.heap)).share_of(all.heap),
+            share_with_external: difference(sizes.map(Sizes::all)).share_of(all.with_external),
+            is_joint: false,
+        }
+    }
+
+    /// Bytes before and after, off-heap memory included.
+    pub fn sizes(&self) -> [Bytes; 2] {
+        [0, 1].map(|side| self.bytes[side] + self.external[side])
+    }
+
     /// By how many bytes it grew.
     fn growth(&self) -> i128 {
-        i128::from(self.bytes[1].0) - i128::from(self.bytes[0].0)
+        let [before, after] = self.sizes();
+        i128::from(after.0) - i128::from(before.0)
     }
+}
+
+/// Live bytes of the snapshot that has more of them, without and with off-heap memory.
+#[derive(Clone, Copy)]
+struct AllAlive {
+    heap: Bytes,
+    with_external: Bytes,
+}
+
+impl AllAlive {
+    fn of(sides: [Sizes; 2]) -> Self {
+        let [before, after] = sides;
+        Self { heap: before.heap.max(after.heap), with_external: before.all().max(after.all()) }
+    }
+}
+
+fn difference([before, after]: [Bytes; 2]) -> Bytes {
+    Bytes(before.0.abs_diff(after.0))
 }
 
 /// What changed between two snapshots.
@@ -55,6 +99,8 @@ pub struct Difference {
     pub unknown: Unknown,
     /// Live bytes before and after.
     pub bytes: [Bytes; 2],
+    /// Bytes outside the heap that go with them, before and after.
+    pub external: [Bytes; 2],
     /// Live blocks before and after.
     pub blocks: [u64; 2],
 }
@@ -75,9 +121,12 @@ pub struct Unknown {
 impl Unknown {
     fn of(sides: [&Summary; 2]) -> Self {
         Self {
-            kinds: sides.map(|side| unknown_up_to(side.kinds.iter().map(|kind| kind.bytes))),
-            roots: sides.map(|side| unknown_up_to(side.roots.iter().map(|root| root.retained))),
-            owners: sides.map(|side| unknown_up_to(side.owners.iter().map(|owner| owner.owned))),
+            kinds: sides
+                .map(|side| unknown_up_to(side.kinds.iter().map(|kind| kind.sizes().all()))),
+            roots: sides
+                .map(|side| unknown_up_to(side.roots.iter().map(|root| root.sizes().all()))),
+            owners: sides
+                .map(|side| unknown_up_to(side.owners.iter().map(|owner| owner.sizes().all()))),
         }
     }
 }
@@ -101,66 +150,43 @@ type RootKey<'s> = (Option<&'s str>, &'s str);
 
 /// Compares two snapshots.
 pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference {
-    let all = before.bytes.max(after.bytes);
-    let mut kinds: BTreeMap<&str, ([u64; 2], [Bytes; 2])> = BTreeMap::new();
-    let mut roots: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
-    let mut joint: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
-    let mut owners: BTreeMap<RootKey<'_>, [Bytes; 2]> = BTreeMap::new();
+    let all = AllAlive::of([before, after].map(Summary::sizes));
+    let mut kinds: BTreeMap<&str, ([u64; 2], [Sizes; 2])> = BTreeMap::new();
+    let mut roots: BTreeMap<RootKey<'_>, [Sizes; 2]> = BTreeMap::new();
+    let mut joint: BTreeMap<RootKey<'_>, [Sizes; 2]> = BTreeMap::new();
+    let mut owners: BTreeMap<RootKey<'_>, [Sizes; 2]> = BTreeMap::new();
     for (side, summary) in [before, after].into_iter().enumerate() {
         for kind in &summary.kinds {
             let entry = kinds.entry(&kind.name).or_default();
-            (entry.0[side], entry.1[side]) = (kind.blocks, kind.bytes);
+            (entry.0[side], entry.1[side]) = (kind.blocks, kind.sizes());
         }
         for root in &summary.roots {
             let key = (Some(root.kind.as_str()), root.name.as_str());
-            roots.entry(key).or_default()[side] = root.retained;
+            roots.entry(key).or_default()[side] = root.sizes();
             // All of a kind without labels is shown as what it retains jointly.
             let is_kind = root.name.is_empty();
             joint.entry(key).or_default()[side] =
-                if is_kind { root.retained } else { root.jointly_retained };
+                if is_kind { root.sizes() } else { root.joint_sizes() };
         }
-        roots.entry((None, "")).or_default()[side] = summary.several;
-        joint.entry((Some(SEVERAL_KINDS), "")).or_default()[side] = summary.several;
+        roots.entry((None, "")).or_default()[side] = summary.several_sizes();
+        joint.entry((Some(SEVERAL_KINDS), "")).or_default()[side] = summary.several_sizes();
         for owner in &summary.owners {
-            owners.entry((Some(&owner.kind), &owner.name)).or_default()[side] = owner.owned;
+            owners.entry((Some(&owner.kind), &owner.name)).or_default()[side] = owner.sizes();
         }
     }
-    let share = |[before, after]: [Bytes; 2]| Bytes(before.0.abs_diff(after.0)).share_of(all);
-    let kinds = kinds.into_iter().map(|(name, (blocks, bytes))| Change {
-        name: name.to_owned(),
-        kind: None,
-        holds: None,
+    let kinds = kinds.into_iter().map(|(name, (blocks, sizes))| Change {
         blocks: Some(blocks),
-        bytes,
-        share: share(bytes),
-        is_joint: false,
+        ..Change::new((None, name), sizes, all)
     });
-    let roots = roots.into_iter().map(|((kind, name), bytes)| Change {
-        name: if name.is_empty() { joint_name_of(kind) } else { name }.to_owned(),
-        kind: kind.map(str::to_owned),
-        holds: None,
-        blocks: None,
-        bytes,
-        share: share(bytes),
-        is_joint: name.is_empty(),
+    let roots = roots.into_iter().map(|((kind, name), sizes)| {
+        let shown = if name.is_empty() { joint_name_of(kind) } else { name };
+        Change { is_joint: name.is_empty(), ..Change::new((kind, shown), sizes, all) }
     });
-    let joint = joint.into_iter().map(|((kind, name), bytes)| Change {
-        name: name.to_owned(),
-        kind: kind.map(str::to_owned),
-        holds: None,
-        blocks: None,
-        bytes,
-        share: share(bytes),
-        is_joint: true,
-    });
-    let owners = owners.into_iter().map(|((kind, name), bytes)| Change {
-        name: if name.is_empty() { STATIC } else { name }.to_owned(),
-        kind: kind.map(str::to_owned),
-        holds: None,
-        blocks: None,
-        bytes,
-        share: share(bytes),
-        is_joint: false,
+    let joint = joint
+        .into_iter()
+        .map(|(key, sizes)| Change { is_joint: true, ..Change::new(key, sizes, all) });
+    let owners = owners.into_iter().map(|((kind, name), sizes)| {
+        Change::new((kind, if name.is_empty() { STATIC } else { name }), sizes, all)
     });
     Difference {
         owners: changed(owners.collect(), order),
@@ -169,12 +195,14 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
         joint: changed(joint.collect(), order),
         unknown: Unknown::of([before, after]),
         bytes: [before.bytes, after.bytes],
+        external: [before.external, after.external],
         blocks: [before.blocks, after.blocks],
     }
 }
 
 fn changed(mut changes: Vec<Change>, order: ChangeOrder) -> Vec<Change> {
-    changes.retain(|change| change.growth() != 0);
+    // Bytes that move between the heap and memory outside are a change, too.
+    changes.retain(|change| change.bytes[0] != change.bytes[1] || change.growth() != 0);
     changes.sort_by_key(|change| {
         let growth = change.growth();
         Reverse(if order == ChangeOrder::Size { growth.abs() } else { growth })

@@ -16,7 +16,7 @@ use crate::read::{Block, Detail, Error};
 use crate::space::Space;
 use crate::units::{BlockIndex, Bytes, Words};
 
-/// All kinds of blocks, the largest sum first.
+/// All kinds of blocks, the largest sum first, off-heap memory included.
 #[derive(Clone, Debug, Serialize)]
 pub struct Histogram {
     /// The kinds.
@@ -68,6 +68,14 @@ pub struct KindRow {
     pub allocated: Vec<AllocatedPart>,
 }
 
+impl KindRow {
+    /// Compares by size, off-heap memory included, then by name.
+    pub fn largest_first(&self, other: &Self) -> std::cmp::Ordering {
+        let size = |row: &Self| row.bytes + row.external;
+        size(other).cmp(&size(self)).then_with(|| self.kind.cmp(&other.kind))
+    }
+}
+
 /// What kinds are put in order by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KindOrder {
@@ -113,7 +121,7 @@ impl Histogram {
 pub(super) struct Sum {
     pub(super) blocks: u64,
     pub(super) words: u64,
-    external: u64,
+    pub(super) external: u64,
     /// References to it from custom blocks, if it is memory that these share.
     shared_by: u64,
 }
@@ -181,7 +189,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
             });
         }
     }
-    rows.sort_by(|a, b| b.bytes.cmp(&a.bytes).then_with(|| a.kind.cmp(&b.kind)));
+    rows.sort_by(KindRow::largest_first);
     Ok(Histogram {
         rows,
         blocks: all.blocks,

@@ -39,6 +39,7 @@ mod roots;
 mod sampled;
 mod sampled_sites;
 mod shapes;
+mod sizes;
 mod strings;
 mod summary;
 mod summary_sum;

@@ -17,7 +17,7 @@ pub struct OwnedBlocks {
     pub owner: OwnerRow,
 }
 
-/// All owners with the numbers of their blocks, those of most bytes first.
+/// All owners with the numbers of their blocks, those of most bytes first, off-heap memory included.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.

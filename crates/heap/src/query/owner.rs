@@ -70,7 +70,9 @@ pub fn owner_details(heap: &Heap<'_>, row: &OwnerRow) -> OwnerDetails {
             })
             .filter(|part| part.bytes.0 + part.external.0 > 0)
             .collect();
-        others.sort_by_key(|part| (Reverse(part.bytes), Reverse(part.external), part.root));
+        others.sort_by_key(|part| {
+            (Reverse(part.bytes + part.external), Reverse(part.bytes), part.root)
+        });
         others
     };
     OwnerDetails {

@@ -26,7 +26,7 @@ pub struct Owners {
     pub owned: Bytes,
     /// Bytes outside the heap that go with that.
     pub owned_external: Bytes,
-    /// The owners, those of most first.
+    /// The owners, those of most first, off-heap memory included.
     pub rows: Vec<OwnerRow>,
 }
 
@@ -106,7 +106,8 @@ pub fn owners(heap: &Heap<'_>, also: &[RootNodeId]) -> Owners {
             rows.push(row);
         }
     }
-    rows.sort_by_key(|row| (Reverse(row.owned), Reverse(row.owned_external), row.owner));
+    let size = |row: &OwnerRow| row.owned + row.owned_external;
+    rows.sort_by_key(|row| (Reverse(size(row)), Reverse(row.owned), row.owner));
     Owners { owned: all[0], owned_external: all[1], rows }
 }
 

@@ -9,6 +9,7 @@ use super::heap::Heap;
 use super::histogram::sums;
 use super::joint::{beside_parts, held, jointly_retained, parts};
 use super::names::{SEVERAL_KINDS, stored_path};
+use super::sizes::Sizes;
 use crate::graph::{RootNode, RootNodeId, SUPER_ROOT};
 use crate::read::Error;
 use crate::units::{Bytes, Words};
@@ -26,18 +27,22 @@ pub struct Summary {
     pub blocks: u64,
     /// Their size.
     pub bytes: Bytes,
+    /// Bytes outside the heap that go with them.
+    pub external: Bytes,
     /// What of that is in the major heap: the rest is static data and the minor heaps.
     pub in_heap: Bytes,
     /// What is unreachable and not freed yet; unknown of a damaged snapshot.
     pub unreachable: Option<Bytes>,
     /// What is wrong with the file, if all the figures are of a part of it.
     pub damage: Option<String>,
-    /// The kinds of blocks with the largest sums, largest first.
+    /// The kinds of blocks with the largest sums, off-heap memory included, largest first.
     pub kinds: Vec<KindSum>,
-    /// The roots that retain most, largest first. Those of the same kind and names are one.
+    /// The roots that retain most, off-heap memory included, largest first. Those of the same kind and names are one.
     pub roots: Vec<RootSum>,
     /// What several kinds of roots retain jointly.
     pub several: Bytes,
+    /// Bytes outside the heap that go with that.
+    pub several_external: Bytes,
     /// The owners of most, off-heap memory included, largest first: together all that is alive, unless some are left out. Those of
     /// the same kind and names are one.
     pub owners: Vec<OwnerSum>,
@@ -52,6 +57,9 @@ pub struct KindSum {
     pub blocks: u64,
     /// Their own size.
     pub bytes: Bytes,
+    /// Bytes outside the heap that go with them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub external: Bytes,
 }
 
 /// A root in a [`Summary`].
@@ -66,9 +74,15 @@ pub struct RootSum {
     pub depth: usize,
     /// What it retains.
     pub retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub retained_external: Bytes,
     /// What of that its parts retain jointly; 0 of one without parts.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub jointly_retained: Bytes,
+    /// Bytes outside the heap that go with that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub jointly_retained_external: Bytes,
 }
 
 /// An owner in a [`Summary`].
@@ -89,7 +103,7 @@ pub(super) const MAX_KEPT: usize = 4096;
 
 impl Summary {
     /// Raised whenever what it holds, or how that is found, changes.
-    pub const VERSION: u32 = 12;
+    pub const VERSION: u32 = 13;
 
     /// Sums a snapshot up: of kinds and roots, the largest.
     ///
@@ -110,31 +124,40 @@ impl Summary {
     pub fn complete(heap: &Heap<'_>) -> Result<Self, Error> {
         let (by_kind, unreachable, in_heap) = sums(heap, &|block| heap.graph.is_reachable(block))?;
         let is_whole = heap.snapshot.damage.is_none();
-        let mut kinds: BTreeMap<String, (u64, u64)> = BTreeMap::new();
-        let (mut blocks, mut words) = (0, 0);
+        let mut kinds: BTreeMap<String, KindSum> = BTreeMap::new();
+        let (mut blocks, mut bytes, mut external) = (0, Bytes(0), Bytes(0));
         for (kind, sum) in by_kind {
-            let of_name = kinds.entry(kind.name(&heap.snapshot, &heap.types)).or_default();
-            *of_name = (of_name.0 + sum.blocks, of_name.1 + sum.words);
-            (blocks, words) = (blocks + sum.blocks, words + sum.words);
+            let sum = KindSum {
+                name: kind.name(&heap.snapshot, &heap.types),
+                blocks: sum.blocks,
+                bytes: Words(sum.words).bytes(),
+                external: Bytes(sum.external),
+            };
+            blocks += sum.blocks;
+            bytes += sum.bytes;
+            external += sum.external;
+            match kinds.get_mut(&sum.name) {
+                Some(known) => known.add(&sum),
+                None => drop(kinds.insert(sum.name.clone(), sum)),
+            }
         }
-        let mut kinds: Vec<KindSum> = kinds
-            .into_iter()
-            .map(|(name, (blocks, words))| KindSum { name, blocks, bytes: Words(words).bytes() })
-            .collect();
-        kinds.sort_by_key(|kind| Reverse(kind.bytes));
+        let mut kinds: Vec<KindSum> = kinds.into_values().collect();
+        kinds.sort_by_key(|kind| Reverse(kind.sizes().all()));
         let (roots, several) = roots(heap);
         Ok(Self {
             version: Self::VERSION,
             checksum: heap.snapshot.checksum(),
             types: 0,
             blocks,
-            bytes: Words(words).bytes(),
+            bytes,
+            external,
             in_heap: in_heap.bytes(),
             unreachable: is_whole.then_some(Words(unreachable.words).bytes()),
             damage: heap.snapshot.damage.map(|damage| damage.to_string()),
             kinds,
             roots,
-            several,
+            several: several.heap,
+            several_external: several.external,
             owners: owners(heap),
         })
     }
@@ -145,6 +168,28 @@ fn is_zero(bytes: &Bytes) -> bool {
     bytes.0 == 0
 }
 
+impl KindSum {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { heap: self.bytes, external: self.external }
+    }
+}
+
+impl RootSum {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { heap: self.retained, external: self.retained_external }
+    }
+
+    pub(super) fn joint_sizes(&self) -> Sizes {
+        Sizes { heap: self.jointly_retained, external: self.jointly_retained_external }
+    }
+}
+
+impl OwnerSum {
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { heap: self.owned, external: self.owned_external }
+    }
+}
+
 impl AsRef<Self> for Summary {
     fn as_ref(&self) -> &Self {
         self
@@ -152,6 +197,16 @@ impl AsRef<Self> for Summary {
 }
 
 impl Summary {
+    /// Sizes of all that is alive.
+    pub(super) fn sizes(&self) -> Sizes {
+        Sizes { heap: self.bytes, external: self.external }
+    }
+
+    /// Sizes of what several kinds of roots retain jointly.
+    pub(super) fn several_sizes(&self) -> Sizes {
+        Sizes { heap: self.several, external: self.several_external }
+    }
+
     /// Forgets all but this many kinds and owners, and as many roots, of those that are part of others.
     pub fn truncate(&mut self, most: usize) {
         self.kinds.truncate(most);
@@ -185,7 +240,7 @@ fn owners(heap: &Heap<'_>) -> Vec<OwnerSum> {
             owned_external,
         })
         .collect();
-    owners.sort_by_key(|owner| Reverse((owner.owned + owner.owned_external, owner.owned)));
+    owners.sort_by_key(|owner| Reverse((owner.sizes().all(), owner.owned)));
     owners
 }
 
@@ -211,39 +266,41 @@ pub(super) fn stored_owner(heap: &Heap<'_>, owner: RootNode) -> (&'static str, S
 }
 
 /// All roots that retain something, the largest first, and what several kinds retain jointly.
-fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Bytes) {
+fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Sizes) {
     let (graph, labels) = (&heap.graph, &heap.snapshot.labels);
     let root_nodes = graph.root_nodes();
     let parts = parts(heap);
-    let beside_parts = |root_node| beside_parts(heap, &parts, root_node)[0];
-    let mut sums: BTreeMap<(&'static str, Vec<String>), [Bytes; 2]> = BTreeMap::new();
+    let beside_parts = |root_node| Sizes::from(beside_parts(heap, &parts, root_node));
+    let mut sums: BTreeMap<(&'static str, Vec<String>), [Sizes; 2]> = BTreeMap::new();
     for root_node in (0..root_nodes.len() as u32).map(RootNodeId) {
         match root_nodes.get(root_node) {
             RootNode::Everything => {}
             RootNode::Kind(kind) => {
                 let sum = sums.entry((kind.name(), Vec::new())).or_default();
                 sum[0] += beside_parts(root_node);
-                sum[1] += jointly_retained(heap, &parts, root_node)[0];
+                sum[1] += jointly_retained(heap, &parts, root_node).into();
             }
             RootNode::Label(id) => {
                 let Some(label) = labels.get(id) else { continue };
                 let sum = sums.entry((label.kind.name(), stored_path(labels, id))).or_default();
-                sum[0] += held(heap, root_node)[0];
-                sum[1] += jointly_retained(heap, &parts, root_node)[0];
+                sum[0] += held(heap, root_node).into();
+                sum[1] += jointly_retained(heap, &parts, root_node).into();
             }
         }
     }
     let mut roots: Vec<RootSum> = sums
         .into_iter()
-        .filter(|(_, [retained, _])| retained.0 > 0)
-        .map(|((kind, path), [retained, jointly_retained])| RootSum {
+        .filter(|(_, [retained, _])| retained.all().0 > 0)
+        .map(|((kind, path), [retained, joint])| RootSum {
             kind: kind.to_owned(),
             depth: path.len().saturating_sub(1),
             name: path.join(" / "),
-            retained,
-            jointly_retained,
+            retained: retained.heap,
+            retained_external: retained.external,
+            jointly_retained: joint.heap,
+            jointly_retained_external: joint.external,
         })
         .collect();
-    roots.sort_by_key(|root| Reverse(root.retained));
+    roots.sort_by_key(|root| Reverse(root.sizes().all()));
     (roots, beside_parts(SUPER_ROOT))
 }

@@ -16,12 +16,14 @@ impl Summary {
             types: 0,
             blocks: 0,
             bytes: Bytes(0),
+            external: Bytes(0),
             in_heap: Bytes(0),
             unreachable: Some(Bytes(0)),
             damage: None,
             kinds: Vec::new(),
             roots: Vec::new(),
             several: Bytes(0),
+            several_external: Bytes(0),
             owners: Vec::new(),
         };
         let mut kinds: BTreeMap<String, KindSum> = BTreeMap::new();
@@ -30,10 +32,12 @@ impl Summary {
         for mut one in all {
             sum.blocks += one.blocks;
             sum.bytes += one.bytes;
+            sum.external += one.external;
             sum.in_heap += one.in_heap;
             sum.unreachable = sum.unreachable.zip(one.unreachable).map(|(a, b)| a + b);
             sum.damage = sum.damage.or_else(|| one.damage.take());
             sum.several += one.several;
+            sum.several_external += one.several_external;
             for kind in one.kinds {
                 let key = kind.name.clone();
                 kinds.entry(key).and_modify(|known| known.add(&kind)).or_insert(kind);
@@ -50,24 +54,27 @@ impl Summary {
         sum.kinds = kinds.into_values().collect();
         sum.roots = roots.into_values().collect();
         sum.owners = owners.into_values().collect();
-        sum.kinds.sort_by_key(|kind| Reverse(kind.bytes));
-        sum.roots.sort_by_key(|root| Reverse(root.retained));
-        sum.owners.sort_by_key(|owner| Reverse(owner.owned));
+        sum.kinds.sort_by_key(|kind| Reverse(kind.sizes().all()));
+        sum.roots.sort_by_key(|root| Reverse(root.sizes().all()));
+        sum.owners.sort_by_key(|owner| Reverse((owner.sizes().all(), owner.owned)));
         sum
     }
 }
 
 impl KindSum {
-    fn add(&mut self, more: &Self) {
+    pub(super) fn add(&mut self, more: &Self) {
         self.blocks += more.blocks;
         self.bytes += more.bytes;
+        self.external += more.external;
     }
 }
 
 impl RootSum {
     fn add(&mut self, more: &Self) {
         self.retained += more.retained;
+        self.retained_external += more.retained_external;
         self.jointly_retained += more.jointly_retained;
+        self.jointly_retained_external += more.jointly_retained_external;
     }
 }
 
@@ -82,12 +89,16 @@ impl OwnerSum {
 mod tests {
     use super::*;
 
+    fn kind_sum(blocks: u64, bytes: u64) -> KindSum {
+        KindSum { name: "string".into(), blocks, bytes: Bytes(bytes), external: Bytes(blocks) }
+    }
+
     fn summary(kind: u64, owner: &str, several: u64) -> Summary {
         Summary {
             blocks: 2,
             bytes: Bytes(kind),
             several: Bytes(several),
-            kinds: vec![KindSum { name: "string".into(), blocks: 2, bytes: Bytes(kind) }],
+            kinds: vec![kind_sum(2, kind)],
             owners: vec![OwnerSum {
                 kind: "global".into(),
                 name: owner.into(),
@@ -105,7 +116,7 @@ mod tests {
         let sum = Summary::sum([summary(16, "B", 3), summary(32, "A", 4), damaged]);
         assert_eq!((sum.blocks, sum.bytes, sum.several), (6, Bytes(56), Bytes(7)));
         assert_eq!((sum.unreachable, sum.damage.as_deref()), (None, Some("at 7")));
-        assert_eq!(sum.kinds, [KindSum { name: "string".into(), blocks: 6, bytes: Bytes(56) }]);
+        assert_eq!(sum.kinds, [kind_sum(6, 56)]);
         let owners: Vec<(&str, u64, u64)> = (sum.owners.iter())
             .map(|owner| (owner.name.as_str(), owner.owned.0, owner.owned_external.0))
             .collect();

@@ -1,7 +1,5 @@
 //! The histogram again, from columns that are there already: nothing of the snapshot is read.
 
-use std::cmp::Reverse;
-
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
@@ -66,7 +64,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             allocated: Vec::new(),
         })
         .collect();
-    rows.sort_by(|a, b| (Reverse(a.bytes), &a.kind).cmp(&(Reverse(b.bytes), &b.kind)));
+    rows.sort_by(KindRow::largest_first);
     Some(Histogram {
         rows,
         blocks: all.blocks,

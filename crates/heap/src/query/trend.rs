@@ -40,9 +40,7 @@ impl Trend {
         if sizes.len() != self.count || sizes.len() < 2 {
             return None;
         }
-        let some = (sizes.len() / 4).max(1);
-        let (first, last) = (median(&sizes[..some]), median(&sizes[sizes.len() - some..]));
-        let growth = last.checked_sub(first).filter(|growth| *growth > 0)?;
+        let growth = Some(rise(sizes)).filter(|growth| *growth > 0)?;
         let mut wrong = 0;
         for (place, later) in sizes.iter().enumerate() {
             for earlier in &sizes[..place] {
@@ -58,6 +56,13 @@ impl Trend {
         }
         Some(growth)
     }
+}
+
+/// Returns the median of the last quarter of sizes, less that of the first quarter; 0 if it is smaller.
+pub(super) fn rise(sizes: &[u64]) -> u64 {
+    let some = (sizes.len() / 4).max(1).min(sizes.len());
+    let (first, last) = (median(&sizes[..some]), median(&sizes[sizes.len() - some..]));
+    last.saturating_sub(first)
 }
 
 fn median(sizes: &[u64]) -> u64 {

@@ -14,7 +14,7 @@ use super::family;
 use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
 use super::named_snapshot::VariableNames;
 use super::owners;
-use super::table::Table;
+use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -24,7 +24,7 @@ use crate::view::snapshot_file;
 /// Compare two snapshots of a program
 ///
 /// Kinds of blocks by their own size, owners by what is attributed to them (see `heap roots`); what grew
-/// most comes first. Of programs with their children, sums over all processes are compared.
+/// most comes first. Sizes include off-heap memory: `off-heap` is its part of `after`. Of programs with their children, sums over all processes are compared.
 #[derive(clap::Args)]
 pub(crate) struct DiffArgs {
     /// The earlier: a snapshot (NNNN.heap), or a recording, of which it is the last snapshot, or the
@@ -58,7 +58,7 @@ pub(crate) struct DiffArgs {
 /// snapshots than in earlier ones so often that chance makes it so once in a hundred times at most (the
 /// test of Mann and Kendall). Brief dips do not matter. With fewer than five snapshots, each has to be
 /// larger than the one before. "Grew by" is the median of the last quarter of the snapshots less that
-/// of the first.
+/// of the first. Sizes include off-heap memory: `off-heap` is its part of `last`.
 ///
 /// Each snapshot is analysed once; what is needed of it is left beside it (NNNN.heap.summary).
 #[derive(clap::Args)]
@@ -164,6 +164,10 @@ impl Heaps {
         let Difference { sides, difference } = &self.answer;
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
         canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
+        if difference.external.iter().any(|size| size.0 > 0) {
+            let [from, to] = difference.external.map(|size| bytes(size.0 as f64));
+            canvas.line(&[(PLAIN, &format!("off-heap: {from} before, {to} after"))]);
+        }
         match sides {
             Sides::Snapshots { snapshots: [from, to] } => {
                 canvas.paragraph(FAINT, 2, &format!("before: {from}, after: {to}"));
@@ -179,7 +183,7 @@ impl Heaps {
                 continue;
             }
             canvas.gap();
-            let mut table = Table::new(&["change", "before", "after"], title);
+            let mut table = Table::new(&["change", "before", "after", "off-heap"], title);
             for change in changes.iter().take(limit) {
                 table.row(figures(change), name(change.kind.as_ref(), &change.name));
                 owners::add_holds(&mut table, change.holds.as_deref());
@@ -287,8 +291,8 @@ fn name(kind: Option<&String>, name: &str) -> String {
 }
 
 fn figures(change: &Change) -> Vec<String> {
-    let [before, after] = change.bytes.map(|size| bytes(size.0 as f64));
-    vec![self::change(change.bytes), before, after]
+    let [before, after] = change.sizes().map(|size| bytes(size.0 as f64));
+    vec![self::change(change.sizes()), before, after, outside(change.external[1])]
 }
 
 /// By how much something changed.
@@ -383,18 +387,19 @@ pub(super) fn grown(args: &GrowthArgs, files: &[PathBuf]) -> Result<Grown, Failu
 }
 
 /// What a row of a table of growth has before the name.
-pub(super) const GROWN: [&str; 4] = ["grew by", "first", "last", ""];
+pub(super) const GROWN: [&str; 5] = ["grew by", "first", "last", "off-heap", ""];
 
 /// Its figures.
 pub(super) fn grown_figures(args: &GrowthArgs, row: &Growth) -> Vec<String> {
-    let first = row.bytes.first().map_or(0, |size| size.0);
-    let last = row.bytes.last().map_or(0, |size| size.0);
+    let size = |size: Option<Bytes>| bytes(size.unwrap_or_default().0 as f64);
+    let (first, last) = (size(row.sizes().next()), size(row.sizes().next_back()));
+    let off_heap = outside(row.external.last().copied().unwrap_or_default());
     let sort = match args.by {
         _ if !row.is_root => "kind",
         By::Owner => "owner",
         By::Root => "root",
     };
-    vec![bytes(row.grown.0 as f64), bytes(first as f64), bytes(last as f64), sort.into()]
+    vec![bytes(row.grown.0 as f64), first, last, off_heap, sort.into()]
 }
 
 /// Its name.

@@ -42,8 +42,7 @@ impl Tab {
     /// How many columns it has that rows can be put in order by, the name among them.
     pub(super) const fn columns(self) -> usize {
         match self {
-            Self::Sites | Self::Processes => 6,
-            Self::Owners => 5,
+            Self::Sites | Self::Owners | Self::Processes => 6,
             Self::Gc => 0,
         }
     }

@@ -13,6 +13,7 @@ use super::state::{Order, State, Tab};
 use super::watched::Shown;
 use crate::canvas::{clean, columns};
 use crate::heap::sites::place;
+use crate::heap::table::outside;
 
 /// Columns of the terminal that a text should have at least; for less, a figure is left out.
 const ROOM: usize = 18;
@@ -161,10 +162,11 @@ fn owners(figures: &Figures, state: &State) -> Table {
         of.rows.iter().filter(|row| state.keeps(&row.name)).collect();
     let order = state.order();
     sort(&mut shown, order, |a, b| match order.column {
-        0 => a.owned.cmp(&b.owned),
+        0 => a.size().cmp(&b.size()),
         1 => a.share.total_cmp(&b.share),
-        2 => a.since_before.cmp(&b.since_before),
-        3 => a.since_first.cmp(&b.since_first),
+        2 => a.owned_external.cmp(&b.owned_external),
+        3 => a.since_before.cmp(&b.since_before),
+        4 => a.since_first.cmp(&b.since_first),
         _ => a.name.cmp(&b.name),
     });
     let change = |by: Option<i64>| by.map_or_else(String::new, |by| signed(by as f64, 0.0));
@@ -172,6 +174,7 @@ fn owners(figures: &Figures, state: &State) -> Table {
         let texts = vec![
             bytes(row.owned.0 as f64),
             percent(row.share),
+            outside(row.owned_external),
             change(row.since_before),
             change(row.since_first),
         ];
@@ -181,7 +184,7 @@ fn owners(figures: &Figures, state: &State) -> Table {
         (texts, clean(&format!("{name}{ty}{position}")).into_owned())
     });
     Table {
-        headings: vec!["owned", "share", "change", "since first"],
+        headings: vec!["owned", "share", "off-heap", "change", "since first"],
         text: "owner",
         rows: rows.collect(),
         notes,

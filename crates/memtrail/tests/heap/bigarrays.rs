@@ -5,7 +5,7 @@ use std::path::Path;
 use memtrail_test_support::running::Case;
 use serde_json::Value;
 
-use crate::{answer, compilers, last_snapshot, programs};
+use crate::{answer, compilers, last_snapshot, printed, programs};
 
 /// What `malloc` reserves for so many bytes where it maps them by themselves.
 fn reserved(bytes: u64) -> u64 {
@@ -90,4 +90,66 @@ fn views_of_a_bigarray_keep_its_data_jointly_on_5_1() {
 #[test]
 fn views_of_a_bigarray_keep_its_data_jointly_on_5() {
     views_of_a_bigarray_keep_its_data_jointly("ocaml-5.3.0");
+}
+
+/// 9 MB in bigarrays came after kilobytes in the heap, and grew by a few words.
+fn off_heap_memory_counts_in_order_and_growth(compiler: &str) {
+    let program = programs::build(&compilers::named(compiler), "heap_off_heap");
+    let options = ["--rate", "1e-4", "--snapshot", "every-major", "--snapshot", "exit"];
+    let recorded = Case::new(&program, &[]).options(&options).same();
+    let rec = &recorded.recording;
+    let first = |rows: &Value| -> Value { rows[0].clone() };
+    let is_images = |row: &Value| row.to_string().contains("Heap_off_heap / field 1");
+    let number = |value: &Value| value.as_u64().unwrap_or_else(|| panic!("{value:#}"));
+
+    let roots = answer("roots", rec, &[]);
+    let roots = roots["rows"].as_array().unwrap();
+    let images = &roots[0];
+    assert_eq!(images["path"], serde_json::json!(["Heap_off_heap", "field 1"]), "{roots:#?}");
+    assert!(number(&images["owned_external"]) >= 9_000_000, "{images:#}");
+    // More is in the heap of others.
+    let owned = |row: &Value| number(&row["owned"]);
+    assert!(roots.iter().any(|row| owned(row) > owned(images)), "{roots:#?}");
+    let retained = answer("roots", rec, &["--retained"]);
+    assert!(retained["rows"].to_string().contains("retained_external"), "{retained:#}");
+    let kinds = answer("histogram", rec, &[]);
+    assert_eq!(first(&kinds["rows"])["kind"], "bigarray");
+
+    let growth = answer("growth", rec, &[]);
+    let rows = growth.as_array().unwrap();
+    let images = rows.iter().find(|row| is_images(row)).unwrap_or_else(|| panic!("{growth:#}"));
+    assert!(number(&images["grown"]) >= 4_000_000, "{images:#}");
+    let external = images["external"].as_array().unwrap();
+    assert_eq!(external.len(), images["bytes"].as_array().unwrap().len());
+    assert!(number(external.last().unwrap()) >= 9_000_000, "{images:#}");
+    let mut owners = rows.iter().filter(|row| row["is_root"] == true);
+    assert!(owners.all(|row| number(&row["grown"]) <= number(&images["grown"])));
+    let by_root = answer("growth", rec, &["--by", "root"]);
+    assert!(by_root.as_array().unwrap().iter().any(is_images), "{by_root:#}");
+
+    let diff = answer("diff", rec, &[]);
+    let images = first(&diff["owners"]);
+    assert!(is_images(&images), "{diff:#}");
+    assert!(number(&images["external"][1]) >= 9_000_000, "{images:#}");
+    assert_eq!(first(&diff["kinds"])["name"], "bigarray");
+    let [before, after] = [0, 1].map(|side| number(&diff["external"][side]));
+    assert!(after - before >= 4_000_000, "{before} and {after}");
+
+    let text = |question: &str| printed([question.as_ref(), rec.as_os_str()]);
+    for question in ["diff", "growth"] {
+        let text = text(question);
+        let line = text.lines().find(|line| is_images(&Value::from(*line)));
+        let line = line.unwrap_or_else(|| panic!("no row in {text}"));
+        assert!(text.contains("off-heap") && line.matches("MiB").count() >= 3, "{text}");
+    }
+}
+
+#[test]
+fn off_heap_memory_counts_in_order_and_growth_on_4() {
+    off_heap_memory_counts_in_order_and_growth("system");
+}
+
+#[test]
+fn off_heap_memory_counts_in_order_and_growth_on_5() {
+    off_heap_memory_counts_in_order_and_growth("ocaml-5.3.0");
 }

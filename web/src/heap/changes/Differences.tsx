@@ -26,7 +26,10 @@ const OF = [
   { id: "roots", title: "Roots", what: "by root, what it retains" },
 ];
 
-const change = ({ bytes: [before, after] }: HeapChange): number => after - before;
+/** Bytes before and after, off-heap memory included. */
+const before = ({ bytes, external }: Pick<HeapChange, "bytes" | "external">): number => bytes[0] + external[0];
+const after = ({ bytes, external }: Pick<HeapChange, "bytes" | "external">): number => bytes[1] + external[1];
+const change = (row: HeapChange): number => after(row) - before(row);
 const more = ({ blocks }: HeapChange): number | null => blocks && blocks[1] - blocks[0];
 
 const COLUMNS = [
@@ -38,8 +41,9 @@ const COLUMNS = [
     text: (row: HeapChange) => signed(change(row)),
     plain: (row: HeapChange) => String(change(row)),
   },
-  sizes<HeapChange>("before", "Before", "bytes in the first snapshot", 1, (row) => row.bytes[0]),
-  sizes<HeapChange>("after", "After", "bytes in the second snapshot", 1, (row) => row.bytes[1]),
+  sizes<HeapChange>("before", "Before", "bytes in the first snapshot, off-heap memory included", 1, before),
+  sizes<HeapChange>("after", "After", "bytes in the second snapshot, off-heap memory included", 1, after),
+  sizes<HeapChange>("external", "Off-heap", "off-heap bytes in the second snapshot", 3, (row) => row.external[1]),
   {
     sort: "blocks",
     title: "Blocks",
@@ -54,18 +58,18 @@ const COLUMNS = [
 ];
 
 export function Differences({ switcher }: { switcher: ComponentChildren }) {
-  const before = useBefore();
+  const compared = useBefore();
   const {
     response,
     error,
     of: requested,
   } = useQuery(
-    before && {
+    compared && {
       query: "heapdiff",
-      rec: before.rec,
-      a: before.snapshot.number,
+      rec: compared.rec,
+      a: compared.snapshot.number,
       rec_b: rec.value,
-      b: before.after.number,
+      b: compared.after.number,
       limit: MAX_ROWS,
     },
     "h",
@@ -73,21 +77,22 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
   const by = of.value === "owners" || of.value === "roots" ? of.value : "kinds";
   const roots = by !== "kinds";
   if (error) return <ErrorMessage error={error} />;
-  if (!response || !before) return null;
-  const { snapshot: a, after: b } = before;
-  const isOwn = before.rec === rec.value;
+  if (!response || !compared) return null;
+  const { snapshot: a, after: b } = compared;
+  const isOwn = compared.rec === rec.value;
+  const totals = [before(response), after(response)] as const;
   const rows = response[by];
   const unknown = response.unknown[by];
   const looks: Looks<HeapChange> = {
     label: "What changed between two snapshots",
     nameTitle: roots ? "Root" : "Kind of block",
     key: (row) => `${row.kind ?? ""} ${row.name}`,
-    share: (row) => row.share,
+    share: (row) => row.share_with_external,
     bar: (row) => (change(row) < 0 ? "shrunk" : "grown"),
     name: ({ name, holds }) => withHeld(name, holds),
     placeTitle: "",
     // What is not among the largest may be there.
-    place: (row) => (row.bytes[0] === 0 && !unknown[0] ? "new" : row.bytes[1] === 0 && !unknown[1] ? "gone" : ""),
+    place: (row) => (before(row) === 0 && !unknown[0] ? "new" : after(row) === 0 && !unknown[1] ? "gone" : ""),
   };
   return (
     <HeapTable
@@ -105,10 +110,10 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
         <>
           {switcher}
           <Segmented label="rows" options={OF} value={by} onChoose={(id) => of.set(id)} />
-          <RecordingBefore value={before.rec} />
+          <RecordingBefore value={compared.rec} />
           <SnapshotSelect
             label="before"
-            from={before.others}
+            from={compared.others}
             value={a}
             onChoose={(number) => (isOwn ? chooseBoth(number, b.number) : chooseBefore(number))}
           />
@@ -119,11 +124,9 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
             value={b}
             onChoose={(number) => (isOwn ? chooseBoth(a.number, number) : chooseSnapshot(number))}
           />
-          <strong class={response.bytes[1] > response.bytes[0] ? "grown" : "shrunk"}>
-            {signed(response.bytes[1] - response.bytes[0])}
-          </strong>
+          <strong class={totals[1] > totals[0] ? "grown" : "shrunk"}>{signed(totals[1] - totals[0])}</strong>
           <span class="quiet">
-            {bytes(response.bytes[0])} → {bytes(response.bytes[1])}
+            {bytes(totals[0])} → {bytes(totals[1])}
           </span>
         </>
       }
@@ -166,8 +169,9 @@ function showRoot(row: HeapChange): void {
 const ACCESSORS = {
   keys: {
     change,
-    before: ({ bytes }: HeapChange) => bytes[0],
-    after: ({ bytes }: HeapChange) => bytes[1],
+    before,
+    after,
+    external: ({ external }: HeapChange) => external[1],
     blocks: (row: HeapChange) => more(row) ?? 0,
   },
   name: ({ name }: HeapChange) => name,

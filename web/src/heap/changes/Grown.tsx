@@ -14,8 +14,11 @@ import { given } from "../table/rows.ts";
 import { sorted } from "../table/sorted.ts";
 import { Sparkline } from "./Sparkline.tsx";
 
-const first = ({ bytes }: GrowthRow): number => bytes[0] ?? 0;
-const last = ({ bytes }: GrowthRow): number => bytes.at(-1) ?? 0;
+/** Bytes in each snapshot, off-heap memory included. */
+const all = ({ bytes, external }: GrowthRow): number[] => bytes.map((size, at) => size + (external[at] ?? 0));
+const first = (row: GrowthRow): number => all(row)[0] ?? 0;
+const last = (row: GrowthRow): number => all(row).at(-1) ?? 0;
+const external = ({ external }: GrowthRow): number => external.at(-1) ?? 0;
 const grown = (row: GrowthRow): number => row.grown;
 
 const COLUMNS = [
@@ -27,8 +30,9 @@ const COLUMNS = [
     text: (row: GrowthRow) => signed(grown(row)),
     plain: (row: GrowthRow) => String(grown(row)),
   },
-  sizes<GrowthRow>("first", "First", "bytes in the first snapshot", 1, first),
-  sizes<GrowthRow>("last", "Last", "bytes in the last snapshot", 1, last),
+  sizes<GrowthRow>("first", "First", "bytes in the first snapshot, off-heap memory included", 1, first),
+  sizes<GrowthRow>("last", "Last", "bytes in the last snapshot, off-heap memory included", 1, last),
+  sizes<GrowthRow>("external", "Off-heap", "off-heap bytes in the last snapshot", 2, external),
 ];
 
 export function Grown({ switcher }: { switcher: ComponentChildren }) {
@@ -41,12 +45,12 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
     label: "What grew from snapshot to snapshot",
     nameTitle: "Kind of block, or root",
     key: (row) => `${row.kind ?? ""} ${row.name}`,
-    share: (row) => row.share,
+    share: (row) => row.share_with_external,
     bar: () => "grown",
     name: ({ name, holds }) => withHeld(name, holds),
     nameNode: (row) => (
       <>
-        <Sparkline values={row.bytes} /> {withHeld(row.name, row.holds)}
+        <Sparkline values={all(row)} /> {withHeld(row.name, row.holds)}
       </>
     ),
     placeTitle: "",
@@ -90,6 +94,6 @@ function show(row: GrowthRow): void {
 }
 
 const ACCESSORS = {
-  keys: { grown, first, last },
+  keys: { grown, first, last, external },
   name: ({ name }: GrowthRow) => name,
 };

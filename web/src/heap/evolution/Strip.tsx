@@ -1,7 +1,7 @@
 /** How the heap evolved, above the views: here the snapshot is selected that they are about. */
 import "../heap.css";
 import { signal } from "@preact/signals";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useQuery } from "../../engine/useQuery.ts";
 import { useKeys } from "../../shell/keys.ts";
 import { recording } from "../../state/about.ts";
@@ -21,7 +21,7 @@ import {
   snapshots,
 } from "../state.ts";
 import { TakeSnapshot } from "../TakeSnapshot.tsx";
-import type { Axis } from "./areas.ts";
+import { type Axis, withOffHeap } from "./areas.ts";
 import { Partial } from "../Partial.tsx";
 import { Chart } from "./Chart.tsx";
 import { Legend } from "./Legend.tsx";
@@ -45,10 +45,11 @@ const AXES = [
 
 export function Strip() {
   const all = snapshots.value;
-  const { response, error } = useQuery(
+  const { response: inHeap, error } = useQuery(
     all.length > 0 ? { query: "evolution", rec: rec.value, by: by.value, limit: MAX_SERIES } : null,
     `s${heapRevision.value}.${all.length}.${namesRevision.value}`,
   );
+  const response = useMemo(() => inHeap && withOffHeap(inHeap), [inHeap]);
   const [hovered, setHovered] = useState<number | null>(null);
   const chart = useRef<HTMLDivElement>(null);
   const step = (by: number, extend: boolean): void => {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { SnapshotRow } from "../../generated/responses.ts";
-import { marksUpTo, nearest, outline, place, positions, stack } from "./areas.ts";
+import { marksUpTo, nearest, outline, place, positions, stack, withOffHeap } from "./areas.ts";
 
 const taken = (major: number, at: number | null): SnapshotRow => ({
   number: 1,
@@ -46,10 +46,12 @@ test("areas stand upon each other and add up to the total", () => {
     of: 2,
     snapshots: [1, 2],
     total: [60, 100],
+    external: [0, 0],
     rest: [10, 20],
+    rest_external: [0, 0],
     series: [
-      { name: "a", kind: null, bytes: [30, 50] },
-      { name: "b", kind: null, bytes: [20, 30] },
+      { name: "a", kind: null, bytes: [30, 50], external: [0, 0] },
+      { name: "b", kind: null, bytes: [20, 30], external: [0, 0] },
     ],
   });
   assert.deepEqual(
@@ -79,4 +81,27 @@ test("marks are round and few", () => {
   assert.deepEqual(marksUpTo(100, 4), [32, 64, 96]);
   assert.deepEqual(marksUpTo(1, 4), [1]);
   assert.deepEqual(marksUpTo(0, 4), []);
+});
+
+test("off-heap memory is part of the areas", () => {
+  const { total, rest, series } = withOffHeap({
+    failed: 0,
+    partial: [],
+    ready: 2,
+    of: 2,
+    snapshots: [1, 2],
+    total: [6, 8],
+    external: [30, 90],
+    rest: [1, 2],
+    rest_external: [0, 10],
+    series: [{ name: "images", kind: null, bytes: [5, 6], external: [30, 80] }],
+  });
+  assert.deepEqual(
+    [total, rest, series[0]?.bytes],
+    [
+      [36, 98],
+      [1, 12],
+      [35, 86],
+    ],
+  );
 });

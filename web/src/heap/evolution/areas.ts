@@ -39,6 +39,18 @@ export function nearest(scale: Scale, values: readonly number[], x: number): num
   return best;
 }
 
+/** The same with off-heap memory in its sizes: a bigarray's few words in the heap say nothing of its size. */
+export function withOffHeap(response: EvolutionResponse): EvolutionResponse {
+  const sum = (sizes: readonly number[], more: readonly number[]): number[] =>
+    sizes.map((size, index) => size + (more[index] ?? 0));
+  return {
+    ...response,
+    total: sum(response.total, response.external),
+    rest: sum(response.rest, response.rest_external),
+    series: response.series.map((one) => ({ ...one, bytes: sum(one.bytes, one.external) })),
+  };
+}
+
 /** One area of the stack: its lower and its upper edge at each snapshot that is analysed. */
 export interface Area {
   lower: Float64Array;

@@ -46,11 +46,23 @@ fn series_add_up_to_what_was_alive() {
         }
         let first = &evolution["series"][0];
         let name = match () {
-            () if setting.contains("root") => "Feed",
+            // The custom block has 4 KiB outside the heap, more than all that is in the heap.
+            () if setting.contains("root") => "jointly retained by several kinds of roots",
             () if setting.contains("owner") => "Feed / field 1",
-            () => "~ list (::)",
+            () => "custom _custom9",
         };
         assert_eq!(first["name"], name);
+        let largest = |series: &Value| {
+            let sizes = |what: &str| series[what].as_array().unwrap().iter().map(bytes);
+            sizes("bytes").zip(sizes("external")).map(|(heap, outside)| heap + outside).max()
+        };
+        let series = evolution["series"].as_array().unwrap();
+        assert!(series.is_sorted_by(|a, b| largest(a) >= largest(b)), "{series:#?}");
+        for place in 0..3 {
+            let sum: u64 = series.iter().map(|series| bytes(&series["external"][place])).sum();
+            let rest = bytes(&evolution["rest_external"][place]);
+            assert_eq!(sum + rest, bytes(&evolution["external"][place]), "{setting}");
+        }
     }
 }
 

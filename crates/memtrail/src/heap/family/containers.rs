@@ -39,7 +39,7 @@ pub(in crate::heap) fn containers(args: &Args, members: &[Fitting]) -> Result<Ex
         answer.rows.extend(rows);
         Ok(())
     })?;
-    answer.rows.sort_by_key(|of| Reverse((of.row.retained, of.row.retained_external)));
+    answer.rows.sort_by_key(|of| Reverse(of.row.retained + of.row.retained_external));
     let Limit(limit) = args.limit;
     answer.rows.truncate(limit);
     read.put(&args.which.form, &answer, |canvas| {

@@ -42,6 +42,7 @@ struct OfProcess {
     snapshot: changes::Compared,
     blocks: u64,
     bytes: Bytes,
+    external: Bytes,
 }
 
 /// The processes of a program, before and after.
@@ -50,6 +51,14 @@ struct Program {
     name: String,
     processes: [usize; 2],
     bytes: [Bytes; 2],
+    external: [Bytes; 2],
+}
+
+impl Program {
+    /// Bytes before and after, off-heap memory included.
+    fn sizes(&self) -> [Bytes; 2] {
+        [0, 1].map(|side| self.bytes[side] + self.external[side])
+    }
 }
 
 /// A process, and one of its snapshots.
@@ -157,6 +166,7 @@ impl Sums {
             snapshot: changes::Compared::look(file),
             blocks: summary.blocks,
             bytes: summary.bytes,
+            external: summary.external,
         };
         // Names of the later side are the ones that count.
         let names = self.names.entry(process.process.program_name().to_owned()).or_default();
@@ -180,20 +190,25 @@ impl Sums {
                         Some((&owner.kind, &mut owner.name))
                     });
                 }
-                let empty =
-                    || Program { name: name.clone(), processes: [0; 2], bytes: [Bytes(0); 2] };
+                let empty = || Program {
+                    name: name.clone(),
+                    processes: [0; 2],
+                    bytes: [Bytes(0); 2],
+                    external: [Bytes(0); 2],
+                };
                 let program = programs.entry(name.clone()).or_insert_with(empty);
                 program.processes[side] += 1;
                 program.bytes[side] += process.bytes;
+                program.external[side] += process.external;
                 processes[side].push(process);
                 summaries[side].push(summary);
             }
-            processes[side].sort_by_key(|process| Reverse(process.bytes));
+            processes[side].sort_by_key(|process| Reverse(process.bytes + process.external));
         }
         let [before, after] = summaries.map(Summary::sum);
         let difference = query::diff(&before, &after, ChangeOrder::Growth);
         let mut programs: Vec<Program> = programs.into_values().collect();
-        programs.sort_by_key(|program| Reverse(program.bytes[0].max(program.bytes[1])));
+        programs.sort_by_key(|program| Reverse(program.sizes().into_iter().max()));
         let sides = Sides::Families(Compared { processes, programs, too_few, has_forks });
         Heaps { answer: Difference { sides, difference }, damage: None }
     }
@@ -205,15 +220,19 @@ impl Compared {
         canvas.gap();
         let headings = ["change", "before", "after", "processes"];
         let mut table = Table::new(&headings, "program");
-        for Program { name, processes: [from, to], bytes: sizes } in &self.programs {
+        for program in &self.programs {
+            let Program { name, processes: [from, to], .. } = program;
             let number = |of: &usize| grouped(*of as u64);
             let processes = if from == to {
                 number(from)
             } else {
                 format!("{} → {}", number(from), number(to))
             };
-            let [before, after] = sizes.map(|size| bytes(size.0 as f64));
-            table.row(vec![changes::change(*sizes), before, after, processes], name.as_str());
+            let [before, after] = program.sizes().map(|size| bytes(size.0 as f64));
+            table.row(
+                vec![changes::change(program.sizes()), before, after, processes],
+                name.as_str(),
+            );
         }
         table.print(canvas);
         if !self.too_few.is_empty() {

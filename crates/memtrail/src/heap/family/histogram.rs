@@ -80,9 +80,7 @@ pub(in crate::heap) fn histogram(args: &Args, members: &[Fitting]) -> Result<Exi
         }
         Ok(())
     })?;
-    answer.rows.sort_by(|a, b| {
-        (Reverse(a.sum.bytes), &a.sum.kind).cmp(&(Reverse(b.sum.bytes), &b.sum.kind))
-    });
+    answer.rows.sort_by(|a, b| a.sum.largest_first(&b.sum));
     for row in &mut answer.rows {
         row.processes.sort_by_key(|part| Reverse(part.bytes));
         row.sum.allocated.sort_by_key(|part| Reverse(part.bytes));

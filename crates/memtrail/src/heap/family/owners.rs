@@ -114,11 +114,11 @@ fn owners(
     })?;
     let mut rows = by_name.rows;
     rows.retain(|row| row.owned + row.owned_external >= wanted.min);
-    rows.sort_by_key(|row| Reverse((row.owned, row.owned_external)));
+    rows.sort_by_key(|row| Reverse((row.owned + row.owned_external, row.owned)));
     let left_out = rows.split_off(rows.len().min(wanted.limit)).len();
     for row in &mut rows {
         row.share = row.owned.share_of(sums.all.owned);
-        row.processes.sort_by_key(|part| Reverse((part.owned, part.owned_external)));
+        row.processes.sort_by_key(|part| Reverse((part.owned + part.owned_external, part.owned)));
     }
     let answer = Owners { sums, rows, left_out };
     read.put(&which.form, &answer, |canvas| {
