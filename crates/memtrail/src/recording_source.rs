@@ -4,6 +4,7 @@
 //! beside it: to commands it is a recording like any other.
 
 mod merged;
+mod successor;
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -16,6 +17,8 @@ use crate::loading;
 use crate::references;
 use crate::shell_quote;
 use crate::view::snapshot_file;
+
+pub(crate) use successor::note as note_successor;
 
 /// Processes that a hint names, at most.
 const NAMED: usize = 8;
@@ -187,6 +190,7 @@ impl Process {
         let Some(family) = Family::open(path)? else {
             let recording = Recording::open(path)?;
             self.check(&recording)?;
+            successor::note(&recording);
             return Ok(RecordingSource::alone(recording));
         };
         let chosen = |member: &&Member| self.process.is_none_or(|pid| member.pid() == Some(pid));
@@ -253,6 +257,7 @@ impl Process {
             if self.process.is_some() {
                 self.check(&Recording::open(path)?)?;
             }
+            successor::note_of(path);
             return Ok(vec![path.to_path_buf()]);
         };
         let asked = |member: &&Member| self.process.is_none_or(|pid| member.pid() == Some(pid));

@@ -230,6 +230,24 @@ pub enum SnapshotOutcome {
     },
 }
 
+impl Description {
+    /// True if nothing was sampled, nothing was lost, and there is no snapshot. Of what is still written that is not
+    /// known yet.
+    pub fn did_nothing(&self) -> bool {
+        let trace = &self.trace;
+        trace.state != FileState::Growing
+            && trace.blocks == 0
+            && trace.lost == 0
+            && !self.has_snapshots()
+    }
+
+    /// True if there is a snapshot.
+    pub fn has_snapshots(&self) -> bool {
+        let mut all = self.snapshots.iter().flatten();
+        all.any(|snapshot| matches!(snapshot.outcome, SnapshotOutcome::Complete { .. }))
+    }
+}
+
 /// Why the recording ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -13,7 +13,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::description::{Description, FileState, SnapshotOutcome, TRACE_FILE};
+use crate::description::{Description, TRACE_FILE};
 use crate::folder::{DESCRIPTION_FILE, Error, Recording};
 
 pub use tree::Origin;
@@ -126,22 +126,12 @@ impl Member {
     /// Whether nothing was sampled, nothing was lost, and there is no snapshot: there is nothing to open.
     /// Of what is still written that is not known yet.
     pub fn did_nothing(&self) -> bool {
-        self.description().is_some_and(|description| {
-            let trace = &description.trace;
-            trace.state != FileState::Growing
-                && trace.blocks == 0
-                && trace.lost == 0
-                && !self.has_snapshots()
-        })
+        self.description().is_some_and(Description::did_nothing)
     }
 
     /// Whether there is a heap snapshot, as far as its description tells.
     pub fn has_snapshots(&self) -> bool {
-        let snapshots = self.description().and_then(|description| description.snapshots.as_ref());
-        snapshots
-            .into_iter()
-            .flatten()
-            .any(|snapshot| matches!(snapshot.outcome, SnapshotOutcome::Complete { .. }))
+        self.description().is_some_and(Description::has_snapshots)
     }
 }
 

@@ -30,6 +30,7 @@ pub mod family;
 mod figures;
 mod folder;
 pub mod fuzz;
+mod images;
 mod lines;
 pub mod mappings;
 pub mod memory;
@@ -51,6 +52,7 @@ pub use folder::{
     DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, drop_snapshot, family_name, folder_name,
     number_of_snapshot, number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
 };
+pub use images::{PREDECESSORS, successor};
 pub use lines::LineError;
 pub use memtrail_heap::SnapshotReason;
 pub use process::{ancestors, is_alive, started_at};

@@ -224,6 +224,11 @@ impl Status {
         fs::rename(fresh, file)
     }
 
+    /// Removes the status file of an image.
+    pub fn remove(session: &Path, pid: u32, image: u32) -> io::Result<()> {
+        fs::remove_file(session.join(format!("status-{pid}-{image}.json")))
+    }
+
     /// The text of the status file.
     pub fn to_json(&self) -> Vec<u8> {
         // Maps with keys that are no strings could fail; there are none.

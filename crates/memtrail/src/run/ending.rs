@@ -24,8 +24,8 @@ const MAX_SHOWN: usize = 20;
 
 /// What the agents did, after all is settled.
 pub(super) struct Finalized {
-    statuses: Vec<Status>,
-    recordings: Vec<Recorded>,
+    pub(super) statuses: Vec<Status>,
+    pub(super) recordings: Vec<Recorded>,
     /// Folders of recordings that are gone.
     gone: Vec<PathBuf>,
     /// The process that we started.
@@ -40,7 +40,8 @@ impl Finalized {
 
     /// The recordings' folders; that of the process that we started comes first.
     pub(super) fn folders(&self) -> Vec<PathBuf> {
-        let mut recordings: Vec<&Recorded> = self.recordings.iter().collect();
+        let mut recordings: Vec<&Recorded> =
+            self.recordings.iter().filter(|recorded| !recorded.is_predecessor).collect();
         recordings.sort_by_key(|recorded| recorded.description.pid != self.root);
         recordings.into_iter().map(|recorded| recorded.folder.clone()).collect()
     }
@@ -51,11 +52,13 @@ impl Finalized {
     }
 }
 
-struct Recorded {
-    folder: PathBuf,
-    description: Description,
+pub(super) struct Recorded {
+    pub(super) folder: PathBuf,
+    pub(super) description: Description,
     /// Its process runs on.
-    alive: bool,
+    pub(super) alive: bool,
+    /// It is of a program that its process was before it did the work, inside the recording of that.
+    pub(super) is_predecessor: bool,
 }
 
 /// Completes the recordings of processes that have ended; `root` is the one that we started.
@@ -121,7 +124,12 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             // The trace itself is whole; only its description would lack the outcome.
             let _ = description.save(folder);
         }
-        recordings.push(Recorded { folder: folder.clone(), description, alive });
+        recordings.push(Recorded {
+            folder: folder.clone(),
+            description,
+            alive,
+            is_predecessor: false,
+        });
     }
     Finalized { statuses, recordings, gone, root }
 }
@@ -208,7 +216,8 @@ pub(super) fn announce(
         json::report(&Summary::new(finalized, family));
         return;
     }
-    let several = finalized.recordings.len() > 1;
+    let announced = || finalized.recordings.iter().filter(|recorded| !recorded.is_predecessor);
+    let several = announced().count() > 1;
     let (mut shown, mut nothing) = (0, 0);
     let is_empty = |recorded: &Recorded| {
         let description = &recorded.description;
@@ -216,9 +225,9 @@ pub(super) fn announce(
         !recorded.alive && !has_some
     };
     // The last of several is what the program has become.
-    let only = finalized.recordings.iter().all(is_empty).then(|| finalized.recordings.last());
+    let only = announced().all(is_empty).then(|| announced().next_back());
     let only = only.flatten().filter(|_| family.is_none()).map(|recorded| &recorded.folder);
-    for recorded in &finalized.recordings {
+    for recorded in announced() {
         let description = &recorded.description;
         let is_nothing = several && is_empty(recorded) && only != Some(&recorded.folder);
         if is_nothing {
@@ -247,8 +256,8 @@ pub(super) fn announce(
     }
     if let Some(family) = family.filter(|_| several) {
         message!("{}", family_summary(finalized, family, nothing));
-    } else if finalized.recordings.len() > 4 {
-        message!("memtrail: {} recordings", finalized.recordings.len());
+    } else if announced().count() > 4 {
+        message!("memtrail: {} recordings", announced().count());
     }
     for folder in &finalized.gone {
         let folder = folder.display();
@@ -302,7 +311,7 @@ pub(super) fn announce(
 
 /// `is_member`: what to type next is shown for the family.
 fn summary(recorded: &Recorded, is_member: bool) -> String {
-    let Recorded { folder, description, alive } = recorded;
+    let Recorded { folder, description, alive, .. } = recorded;
     let shown = shell_quote::path(folder);
     let mut text = format!(
         "memtrail: {shown}: {} sampled block{}, {}",

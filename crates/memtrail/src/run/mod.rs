@@ -5,6 +5,7 @@ mod ending;
 mod environment;
 mod family_folder;
 mod group_signals;
+mod images;
 mod in_use;
 mod keeper;
 mod live_packets;
@@ -113,7 +114,8 @@ pub(crate) struct Args {
     sampler: sampler::Choice,
 
     /// The recording's folder; it must not exist yet (with --children: the folder to put
-    /// recordings in, instead of `<program>-<pid>.family/`)
+    /// recordings in, instead of `<program>-<pid>.family/`). If the process becomes other programs
+    /// (`exec`), it is of the last one with samples, and recordings of the others are inside
     #[arg(short, long, value_name = "DIR")]
     output: Option<PathBuf>,
 
@@ -313,6 +315,8 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
     if let Some(relay) = relay {
         relay.end(!kept);
     }
+    // The page reads the recordings by their names until it ends.
+    let gathered = if viewing.is_none() { gather(args, &session, &mut recorded) } else { None };
     if !args.quiet {
         let family = family.as_ref().map(FamilyFolder::path);
         ending::announce(
@@ -323,8 +327,15 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
             args.json,
         );
     }
-    if let Some(viewing) = viewing {
-        viewing.end();
+    let gathered = match viewing {
+        Some(viewing) => {
+            viewing.end();
+            gather(args, &session, &mut recorded)
+        }
+        None => gathered,
+    };
+    if let Some(gathered) = gathered.filter(|_| !args.quiet && !args.json) {
+        message!("memtrail: {}", gathered.text());
     }
     signals::unblock();
     if kept {
@@ -335,6 +346,24 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
         drop((session, family));
     }
     Ok((recorded, end))
+}
+
+/// Puts the recordings of a process that was several programs into the one folder that `-o` names.
+fn gather(
+    args: &Args,
+    session: &Session,
+    recorded: &mut ending::Finalized,
+) -> Option<images::Gathered> {
+    let named = args.output.as_deref().filter(|_| !args.children)?;
+    // The agents were told the same path.
+    let named =
+        std::env::current_dir().map_or_else(|_| named.to_path_buf(), |here| here.join(named));
+    images::gather(recorded, session.folder(), &named).unwrap_or_else(|error| {
+        if !args.quiet {
+            message!("memtrail: recordings of one process stay apart: {error}");
+        }
+        None
+    })
 }
 
 impl Args {

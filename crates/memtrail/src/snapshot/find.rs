@@ -8,6 +8,7 @@ use memtrail_recording::session::{State, Status};
 use memtrail_recording::{Recording, TRACE_FILE, is_alive};
 
 use crate::error::{Failure, Kind};
+use crate::recording_source::note_successor;
 
 /// A process that is recorded.
 pub(crate) struct Target {
@@ -24,8 +25,9 @@ pub(super) fn target(named: &Path) -> Result<Target, Failure> {
 }
 
 fn of_recording(folder: &Path) -> Result<Target, Failure> {
-    let described = Recording::open(folder)?.description;
-    let Some(description) = described else {
+    let recording = Recording::open(folder)?;
+    note_successor(&recording);
+    let Some(description) = recording.description else {
         let message = format!("{} is a trace, not a recording", folder.display());
         return Err(Failure::new(Kind::Input, message).hint("name the process or its recording"));
     };

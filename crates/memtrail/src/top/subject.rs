@@ -8,6 +8,7 @@ use memtrail_recording::{REQUEST_FILE, Recording, is_alive};
 
 use super::process::ProcessFigures;
 use crate::error::{Failure, Kind};
+use crate::recording_source::note_successor;
 use crate::{loading, snapshot};
 
 /// What is watched.
@@ -28,7 +29,9 @@ impl Subject {
             Some(pid) if !named.exists() => snapshot::find::of_process(pid)?.folder,
             _ => named.to_path_buf(),
         };
-        Self::of(Recording::open(&folder)?)
+        let recording = Recording::open(&folder)?;
+        note_successor(&recording);
+        Self::of(recording)
     }
 
     /// A recording and its process.

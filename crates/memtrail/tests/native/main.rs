@@ -10,6 +10,7 @@ mod operators;
 mod own_functions;
 mod published;
 mod references;
+mod replaced;
 mod resident_memory;
 mod signals;
 
