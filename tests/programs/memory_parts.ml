@@ -24,16 +24,20 @@ let freed () =
   Gc.full_major ();
   fun () -> Array1.dim last
 
-(* Small blocks, of which one in a hundred stays: the heap does not shrink without compaction. *)
-let shrunk () =
+(* Small blocks, of which one in `of_which` stays: the heap does not shrink without compaction. *)
+let one_stays of_which ~compact () =
   let all = Array.init (megabytes * 1024 * 1024 / 32) (fun n -> Some (n, n)) in
-  let kept = Array.init (Array.length all / 100) (fun n -> all.(n * 100)) in
+  let kept = Array.init (Array.length all / of_which) (fun n -> all.(n * of_which)) in
   fun () ->
     let count = Array.length all in
     Array.fill all 0 count None;
     Gc.full_major ();
     Gc.full_major ();
+    if compact then Gc.compact ();
     count + Array.length kept
+
+let shrunk = one_stays 100
+let half = one_stays 2
 
 (* The same blocks, and all of them stay. *)
 let live () =
@@ -51,7 +55,10 @@ let () =
     match Sys.argv.(1) with
     | "bigarrays" -> bigarrays
     | "freed" -> freed
-    | "shrunk" -> shrunk
+    | "shrunk" -> shrunk ~compact:false
+    | "shrunk-compacted" -> shrunk ~compact:true
+    | "half" -> half ~compact:false
+    | "half-compacted" -> half ~compact:true
     | "live" -> live
     | "untouched" -> untouched
     | other -> failwith other

@@ -1,5 +1,7 @@
-/* Memory that is in use, that malloc keeps, of a mapped file and of a stack; then, if wanted, an end in a handler. */
+/* Memory that is in use, that malloc keeps, of a mapped file and of a stack; then, if wanted, malloc_trim (`trim`) or an
+   end in a handler. */
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -52,6 +54,10 @@ int main(int count, char **arguments)
   for (int i = 0; i < BLOCKS; i++) free(freed[i]);
   int file = open(arguments[0], O_RDONLY);
   if (mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, file, 0) == MAP_FAILED) return 1;
+  if (count > 1 && strcmp(arguments[1], "trim") == 0) {
+    malloc_trim(0);
+    return 0;
+  }
   if (count > 1) {
     sigset_t alarms;
     pthread_t waiting;

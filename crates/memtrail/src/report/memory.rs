@@ -170,9 +170,16 @@ impl From<Remedy> for Advice {
     fn from(remedy: Remedy) -> Self {
         let size = |size: u64| bytes(size as f64);
         let text = match remedy {
-            Remedy::Compact { bytes } => format!(
+            Remedy::Compact { bytes, kept: 0 } => format!(
                 "Gc.compact would return up to {}: so much of the major heap is free",
                 size(bytes)
+            ),
+            Remedy::Compact { bytes, kept } => format!(
+                "Gc.compact would return about {}: {} of the major heap is free, of which the compactor of \
+                 OCaml 4 keeps {} by space_overhead",
+                size(bytes - kept),
+                size(bytes),
+                size(kept)
             ),
             Remedy::LaterOcaml { bytes } => format!(
                 "{} of the major heap is free; OCaml 5.0 and 5.1 cannot return it, Gc.compact of OCaml 5.2 \
@@ -180,7 +187,8 @@ impl From<Remedy> for Advice {
                 size(bytes)
             ),
             Remedy::MallocTrim { bytes } => format!(
-                "malloc_trim would return up to {}: malloc keeps so much after free",
+                "malloc_trim would return up to {}, perhaps nothing: malloc keeps so much after free, and \
+                 returns whole pages alone; how many are wholly free is not recorded",
                 size(bytes)
             ),
             Remedy::SpaceOverhead { bytes, value, default } => format!(

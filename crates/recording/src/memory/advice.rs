@@ -17,13 +17,16 @@ pub enum Remedy {
     Compact {
         /// Free and lost bytes of the major heap.
         bytes: u64,
+        /// Free bytes that the compactor keeps. That of OCaml 4 keeps empty chunks until `space_overhead` percent of
+        /// what is used are free.
+        kept: u64,
     },
     /// OCaml 5.0 and 5.1 cannot compact: only a later version would.
     LaterOcaml {
         /// Free and lost bytes of the major heap.
         bytes: u64,
     },
-    /// `malloc_trim`.
+    /// `malloc_trim`: it returns whole pages, and how many of the bytes are in such pages is not recorded.
     MallocTrim {
         /// Bytes kept after `free`.
         bytes: u64,
@@ -59,9 +62,18 @@ pub fn advise(table: &MemoryTable, runtime: RuntimeSettings<'_>) -> Vec<Remedy> 
     let version = version(runtime.version);
     if is_much(bytes) && bytes as f64 >= FREE_SHARE * heap as f64 {
         let cannot = version.is_some_and(|version| ((5, 0)..(5, 2)).contains(&version));
-        found.push(if cannot { Remedy::LaterOcaml { bytes } } else { Remedy::Compact { bytes } });
         let default = if version.is_some_and(|version| version < (4, 13)) { 80 } else { 120 };
-        if let Some(value) = space_overhead(runtime.parameters)
+        let overhead = space_overhead(runtime.parameters);
+        // Where the version is unknown, the promise is the smaller one.
+        let keeps_chunks = version.is_none_or(|version| version < (5, 0));
+        let kept =
+            if keeps_chunks { percent(used, overhead.unwrap_or(default)).min(bytes) } else { 0 };
+        if cannot {
+            found.push(Remedy::LaterOcaml { bytes });
+        } else if is_much(bytes - kept) {
+            found.push(Remedy::Compact { bytes, kept });
+        }
+        if let Some(value) = overhead
             && value > default
         {
             found.push(Remedy::SpaceOverhead { bytes, value, default });
@@ -78,6 +90,10 @@ fn version(text: &str) -> Option<(u32, u32)> {
     let (major, rest) = text.split_once('.')?;
     let minor = rest.split('.').next()?;
     Some((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn percent(of: u64, percent: u64) -> u64 {
+    (of / 100).saturating_mul(percent)
 }
 
 fn space_overhead(parameters: &str) -> Option<u64> {
@@ -113,7 +129,9 @@ mod tests {
         let heap = [(Part::MajorUsed, 30), (Part::MajorFree, 60), (Part::MajorLost, 4)];
         let bytes = 64 * MIB;
         for version in ["4.13", "4.14", "5.2", "5.3", "5.4"] {
-            assert_eq!(advice(&heap, version, "o=80"), [Remedy::Compact { bytes }], "{version}");
+            let kept = if version.starts_with('4') { percent(30 * MIB, 80) } else { 0 };
+            let compact = Remedy::Compact { bytes, kept };
+            assert_eq!(advice(&heap, version, "o=80"), [compact], "{version}");
         }
         for version in ["5.0", "5.1"] {
             assert_eq!(
@@ -122,6 +140,27 @@ mod tests {
                 "{version}"
             );
         }
+    }
+
+    /// `Gc.compact` was to return 20.6 MiB of a heap of 4.13, and returned nothing: its compactor keeps empty chunks.
+    #[test]
+    fn compaction_returns_what_the_compactor_does_not_keep() {
+        let heap = [(Part::MajorUsed, 20), (Part::MajorFree, 20)];
+        let bytes = 20 * MIB;
+        // 120 percent of what is used may stay free, which is more than there is.
+        for version in ["4.13", "4.14"] {
+            assert_eq!(advice(&heap, version, "o=120"), [], "{version}");
+            assert_eq!(advice(&heap, version, ""), [], "{version}");
+        }
+        let kept = percent(20 * MIB, 20);
+        assert_eq!(advice(&heap, "4.13", "o=20"), [Remedy::Compact { bytes, kept }]);
+        assert_eq!(
+            advice(&heap, "4.12", ""),
+            [Remedy::Compact { bytes, kept: percent(20 * MIB, 80) }]
+        );
+        assert_eq!(advice(&heap, "5.3", "o=120"), [Remedy::Compact { bytes, kept: 0 }]);
+        // A version that is not known is not trusted to return more.
+        assert_eq!(advice(&heap, "", "o=120"), []);
     }
 
     #[test]
@@ -150,9 +189,10 @@ mod tests {
         let heap = [(Part::MajorUsed, 50), (Part::MajorFree, 50)];
         let bytes = 50 * MIB;
         let overhead = |value, default| Remedy::SpaceOverhead { bytes, value, default };
-        let compact = Remedy::Compact { bytes };
-        assert_eq!(advice(&heap, "4.12", "b=0,o=120,v=0"), [compact, overhead(120, 80)]);
-        assert_eq!(advice(&heap, "4.13", "b=0,o=120,v=0"), [compact]);
+        let compact = Remedy::Compact { bytes, kept: 0 };
+        // The compactor of OCaml 4 keeps all that is free: 120 percent of what is used are more.
+        assert_eq!(advice(&heap, "4.12", "b=0,o=120,v=0"), [overhead(120, 80)]);
+        assert_eq!(advice(&heap, "4.13", "b=0,o=120,v=0"), []);
         assert_eq!(advice(&heap, "5.3", "o=121"), [compact, overhead(121, 120)]);
         for unknown in ["", "o=", "o=x", "s=1,e=2"] {
             assert_eq!(advice(&heap, "5.3", unknown), [compact], "{unknown:?}");
