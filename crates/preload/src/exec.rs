@@ -117,7 +117,7 @@ pub unsafe extern "C" fn fexecve(file: c_int, arguments: Strings, vars: Strings)
 
 /// Longest path of a program that is looked at before it starts, where the path begins in an open folder: it is on the
 /// program's stack.
-const LONGEST: usize = 512;
+const MAX_LENGTH: usize = 512;
 
 /// # Safety
 /// As libc's, which older ones do not have.
@@ -129,7 +129,7 @@ pub unsafe extern "C" fn execveat(
     vars: Strings,
     flags: c_int,
 ) -> c_int {
-    let mut joined = [0; LONGEST];
+    let mut joined = [0; MAX_LENGTH];
     // SAFETY: the caller's arguments, and a string that ends with null.
     unsafe {
         let seen = path_in(folder, path, &mut joined);
@@ -145,7 +145,11 @@ pub unsafe extern "C" fn execveat(
 ///
 /// # Safety
 /// `path` is null or a C string.
-unsafe fn path_in(folder: c_int, path: *const c_char, joined: &mut [u8; LONGEST]) -> *const c_char {
+unsafe fn path_in(
+    folder: c_int,
+    path: *const c_char,
+    joined: &mut [u8; MAX_LENGTH],
+) -> *const c_char {
     if path.is_null() {
         return path;
     }
@@ -155,7 +159,7 @@ unsafe fn path_in(folder: c_int, path: *const c_char, joined: &mut [u8; LONGEST]
         return path;
     }
     let separator = if text.is_empty() { "" } else { "/" };
-    let mut rest = &mut joined[..LONGEST - 1];
+    let mut rest = &mut joined[..MAX_LENGTH - 1];
     let written =
         write!(rest, "/proc/self/fd/{folder}{separator}").and_then(|()| rest.write_all(text));
     if written.is_err() {

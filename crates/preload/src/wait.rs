@@ -48,6 +48,10 @@ fn without_copies(wait: impl Fn(&mut c_int) -> libc::pid_t) -> libc::pid_t {
         }
         let mut status = 0;
         let pid = wait(&mut status);
+        // A copy may have been made in between.
+        if pid == 0 && has_only_copies() {
+            return fails(libc::ECHILD);
+        }
         if pid <= 0 || !is_hidden(&Waited { pid, status, is_left: false }) {
             return pid;
         }
@@ -158,6 +162,10 @@ pub unsafe extern "C" fn waitid(
                 return failed;
             }
             let pid = (*found).si_pid();
+            // A copy may have been made in between.
+            if pid == 0 && has_only_copies() {
+                return fails(libc::ECHILD);
+            }
             let status = match ((*found).si_code, (*found).si_status()) {
                 (libc::CLD_EXITED, code) => code << 8,
                 (_, signal) => signal & 0x7f,

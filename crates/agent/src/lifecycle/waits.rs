@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::fs;
 
+use crate::os::clock::pause;
 use crate::os::copies;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
@@ -24,8 +25,19 @@ pub fn sees_copies(options: c_int) -> bool {
 
 /// True if the process has no children but copies of ours: a wait fails then. False if that is not known.
 pub fn has_only_copies() -> bool {
-    let all_are = || children().is_some_and(|all| all.iter().all(|&child| copies::is_copy(child)));
-    copies::are_under_way() && guarded(false, || keeping_errno(all_are))
+    /// How often it is looked whether a copy that is being made has a number, and nanoseconds from one look to the next.
+    const LOOKS: u32 = 1000;
+    const PAUSE: u32 = 50_000;
+    let all_are = || {
+        let mut looks = 0;
+        while copies::is_one_begun() && looks < LOOKS {
+            pause(PAUSE);
+            looks += 1;
+        }
+        children().is_some_and(|all| all.iter().all(|&child| copies::is_copy(child)))
+    };
+    let may_be = copies::are_under_way() || copies::is_one_begun();
+    may_be && guarded(false, || keeping_errno(all_are))
 }
 
 /// Children of all threads; nothing if the kernel does not list them.

@@ -33,12 +33,10 @@ static STATE: AtomicPtr<State> = AtomicPtr::new(std::ptr::null_mut());
 pub(super) fn began(recorder: &'static Recorder) {
     let Some(stream) = recorder.malloc_stream() else { return };
     let files = &recorder.files;
-    let state = State {
-        recorder,
-        stream,
-        frames: Lock::new(FrameCodes::new()),
-        modules: Lock::new(Modules::begin(&files.folder, files.clock.now())),
-    };
+    let mut modules = Modules::new();
+    modules.begin(&files.folder, files.clock.now());
+    let (frames, modules) = (Lock::new(FrameCodes::new()), Lock::new(modules));
+    let state = State { recorder, stream, frames, modules };
     // In a forked child, that of its parent's recording.
     if let Some(mut modules) = installed().and_then(|state| state.modules.try_lock()) {
         modules.close();

@@ -46,7 +46,11 @@ pub(super) fn begin(
     let (first, domain) = (BlockId(0), DomainId(0));
     let writer = StreamWriter::new(memory, Version::V2, u64::from(pid), domain, clock.now(), first)
         .map_err(|error| error.to_string())?;
-    let modules = Modules::begin(&folder, clock.now());
+    let mut modules = Modules::new();
+    if description.ancestors.is_empty() {
+        // What the program's allocator is, is told of it even if nothing is sampled.
+        modules.begin(&folder, clock.now());
+    }
     let resident = Resident::new(clock, Arc::clone(&folder));
     let files = Files { setting, clock, folder, output, modules, description };
     let stream = Stream::new(files, writer);

@@ -162,8 +162,13 @@ pub fn end_of_process() {
     if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
         let (here, top) = (Registers::here(), StackTop::here());
         let end = || {
-            measure(recording, &here);
-            if recording.wants_last() {
+            // It costs a short process more than all else.
+            if !recording.stream().is_some_and(|stream| stream.is_of_idle_child()) {
+                measure(recording, &here);
+            }
+            let leaves_out =
+                || recording.stream().is_some_and(|mut stream| stream.leaves_last_snapshot_out());
+            if recording.wants_last() && !leaves_out() {
                 take::take(recording, SnapshotReason::Exit, Some(&top));
             }
             recording.end();

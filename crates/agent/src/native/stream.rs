@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use memtrail_recording::session::{State, WriteFailure};
-use memtrail_recording::{Description, FileState, Outcome, Snapshot};
+use memtrail_recording::{
+    Description, FileState, NO_LAST_SNAPSHOT, Outcome, SMALLEST_WITH_LAST_SNAPSHOT, Snapshot,
+};
 use memtrail_sampler::{Address, Allocation, Bytes, Samples};
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
 use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
@@ -46,6 +48,8 @@ pub(super) struct Stream {
     /// The error that ended writing.
     failure: Option<i32>,
     blocks: u64,
+    /// Samples in these blocks.
+    samples: u64,
     lost: u64,
 }
 
@@ -54,7 +58,17 @@ impl Stream {
         let mut recent = RecentTime::read(&files.clock);
         let flushed = recent.now(&files.clock);
         let codes = Vec::with_capacity(memtrail_sampler::MAX_FRAMES);
-        Self { files, writer, codes, recent, flushed, failure: None, blocks: 0, lost: 0 }
+        Self {
+            files,
+            writer,
+            codes,
+            recent,
+            flushed,
+            failure: None,
+            blocks: 0,
+            samples: 0,
+            lost: 0,
+        }
     }
 
     /// Writes an allocation.
@@ -76,6 +90,8 @@ impl Stream {
             return None;
         }
         let now = self.recent.now(&self.files.clock);
+        let Files { modules, folder, .. } = &mut self.files;
+        modules.begin(folder, now);
         let mut codes = std::mem::take(&mut self.codes);
         codes.clear();
         let ours = frames.iter().take_while(|frame| self.files.modules.is_ours(frame.0 as u64));
@@ -98,6 +114,7 @@ impl Stream {
         let id = self.retried(now, |writer| writer.alloc(now, &event, &codes, shared));
         self.codes = codes;
         self.blocks += u64::from(id.is_some());
+        self.samples += samples;
         self.lost += u64::from(id.is_none());
         if now.0.saturating_sub(self.flushed.0) >= FLUSH_PERIOD * 1000 {
             self.flush(now);
@@ -179,6 +196,27 @@ impl Stream {
     pub(super) fn close(&mut self) {
         self.files.output.close();
         self.files.modules.close();
+    }
+
+    /// True if this is not the process that the user started.
+    fn is_of_child(&self) -> bool {
+        let Description { ancestors, forked_from, .. } = &self.files.description;
+        self.files.setting.options.children && (!ancestors.is_empty() || forked_from.is_some())
+    }
+
+    /// True if this is a child in which nothing was sampled.
+    pub(super) fn is_of_idle_child(&self) -> bool {
+        self.blocks == 0 && self.is_of_child()
+    }
+
+    /// True if this is a child that allocated too little for a snapshot at its end, which is noted.
+    pub(super) fn leaves_last_snapshot_out(&mut self) -> bool {
+        let allocated = self.samples as f64 * 8.0 / self.files.setting.rate.min(1.0);
+        let is_small = self.is_of_child() && allocated < SMALLEST_WITH_LAST_SNAPSHOT as f64;
+        if is_small {
+            self.files.description.notes.push(NO_LAST_SNAPSHOT.to_owned());
+        }
+        is_small
     }
 
     /// Whether somebody asks for a snapshot; it is not asked any more then.

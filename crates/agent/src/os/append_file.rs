@@ -22,7 +22,7 @@ pub(crate) struct AppendFile {
 }
 
 /// The file while something is appended.
-struct Opened {
+struct OpenFile {
     descriptor: libc::c_int,
     identity: (u64, u64),
 }
@@ -36,7 +36,7 @@ impl AppendFile {
     /// Creates the file; it must not exist.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let path = CString::new(path.as_os_str().as_bytes())?;
-        let opened = Opened::open(&path, libc::O_CREAT | libc::O_EXCL);
+        let opened = OpenFile::open(&path, libc::O_CREAT | libc::O_EXCL);
         let opened = opened.map_err(io::Error::from_raw_os_error)?;
         Ok(Self { path, identity: Some(opened.identity) })
     }
@@ -78,14 +78,14 @@ impl AppendFile {
         }
     }
 
-    fn open(&self) -> Result<Opened, i32> {
+    fn open(&self) -> Result<OpenFile, i32> {
         let identity = self.identity.ok_or(libc::EBADF)?;
-        let opened = Opened::open(&self.path, 0)?;
+        let opened = OpenFile::open(&self.path, 0)?;
         if opened.identity == identity { Ok(opened) } else { Err(libc::EBADF) }
     }
 }
 
-impl Opened {
+impl OpenFile {
     fn open(path: &CStr, extra: libc::c_int) -> Result<Self, i32> {
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC | libc::O_NOFOLLOW | extra;
         let highest = limit(libc::RLIMIT_NOFILE).saturating_sub(8).max(3);
@@ -125,7 +125,7 @@ impl Opened {
     }
 }
 
-impl Drop for Opened {
+impl Drop for OpenFile {
     fn drop(&mut self) {
         if self.is_still_there() {
             // SAFETY: the descriptor names our file.
@@ -192,7 +192,7 @@ mod tests {
     fn a_descriptor_is_high_while_it_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = CString::new(folder.path().join("trace").as_os_str().as_bytes()).unwrap();
-        let opened = Opened::open(&path, libc::O_CREAT).unwrap();
+        let opened = OpenFile::open(&path, libc::O_CREAT).unwrap();
         assert!(opened.descriptor >= RESERVED_FROM);
     }
 

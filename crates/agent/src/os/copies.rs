@@ -15,6 +15,8 @@ struct Place {
     status: AtomicI32,
 }
 
+/// Stands for a copy that is about to be made.
+const RESERVED: i32 = -1;
 /// No status is negative.
 const RUNNING: i32 = -1;
 
@@ -32,8 +34,6 @@ static COPIES: Copies = Copies {
 
 /// Where the kernel is to write the process id of a copy that is about to be made. Null if there are too many.
 pub(super) fn reserve() -> *mut i32 {
-    /// Stands for a copy that is about to be made.
-    const RESERVED: i32 = -1;
     let me = pid() as i32;
     if COPIES.process.swap(me, SeqCst) != me {
         for place in &COPIES.places {
@@ -59,6 +59,11 @@ fn place_of(copy: libc::pid_t) -> Option<&'static Place> {
 /// True if there is one that was not waited for.
 pub(crate) fn are_under_way() -> bool {
     places().any(|place| place.pid.load(SeqCst) > 0 && place.status.load(SeqCst) == RUNNING)
+}
+
+/// True if one is being made, whose number is not known yet.
+pub(crate) fn is_one_begun() -> bool {
+    places().any(|place| place.pid.load(SeqCst) == RESERVED)
 }
 
 /// True if a process is a copy of ours.

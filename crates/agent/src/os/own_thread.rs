@@ -81,10 +81,19 @@ fn exists(thread: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_tgkill, pid(), thread, 0) == 0 }
 }
 
-/// True if this thread is the only one of the process.
+/// True if this thread is the only one of the process. One that has just ended is listed for a moment, which is waited
+/// for.
 pub(crate) fn is_alone() -> bool {
+    const LOOKS: u32 = 20;
     // A folder has a link of its own, one in its parent, and one in each folder inside.
-    std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3)
+    let look = || std::fs::metadata("/proc/self/task").is_ok_and(|tasks| tasks.nlink() == 3);
+    (0..LOOKS).any(|_| {
+        let is_alone = look();
+        if !is_alone {
+            pause(MILLISECOND);
+        }
+        is_alone
+    })
 }
 
 /// The most that is tried where the program has much thread-local data, in bytes.

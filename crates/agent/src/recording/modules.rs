@@ -26,17 +26,22 @@ pub(crate) struct Modules {
 }
 
 impl Modules {
-    /// Those that are there now.
-    pub(crate) fn begin(folder: &Folder, now: Timestamp) -> Self {
+    /// None so far.
+    pub(crate) fn new() -> Self {
+        Self { all: Vec::new(), ours: None, file: None, length: 0, looked: None, looks: 0 }
+    }
+
+    /// Looks for those that are there now, once.
+    pub(crate) fn begin(&mut self, folder: &Folder, now: Timestamp) {
+        if self.looks > 0 {
+            return;
+        }
         // Without the file, functions stay places in files.
-        let file = AppendFile::create(&folder.path().join(MODULES_FILE)).ok();
-        let mut modules =
-            Self { all: Vec::new(), ours: None, file, length: 0, looked: None, looks: 0 };
-        modules.look(now);
+        self.file = AppendFile::create(&folder.path().join(MODULES_FILE)).ok();
+        self.look(now);
         let here = parse as fn(_) -> _ as usize as u64;
-        let ours = modules.all.iter().find(|module| module.in_file(here).is_some());
-        modules.ours = ours.cloned();
-        modules
+        let ours = self.all.iter().find(|module| module.in_file(here).is_some());
+        self.ours = ours.cloned();
     }
 
     /// Lets nothing more be written, in a forked child.

@@ -82,7 +82,7 @@ impl Sampler for Ocaml5 {
                 // SAFETY: the runtime declares both with this type; they write fields of this thread's domain. As nothing
                 // is sampled any more, the first draws no distance.
                 unsafe {
-                    mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(function)(state)
+                    mem::transmute::<*mut c_void, unsafe extern "C" fn(u64)>(function)(state);
                 };
             }
         }

@@ -1,14 +1,14 @@
 //! Snapshots that nobody asks for: at even steps of the work, and when resident memory has grown, within a budget.
 //!
 //! Work is words that the program allocates. It stands while the program waits. The first snapshot comes as soon as
-//! the heap or the program's CPU time is worth one. At most [`MOST`] are kept: then every second one is dropped, and
+//! the heap or the program's CPU time is worth one. At most [`MAX_KEPT`] are kept: then every second one is dropped, and
 //! the step doubles. It doubles, too, when one would cost too much, as the next would cost as much: that is how the
 //! steps come to be as wide as the budget wants, and no failure to be told.
 //!
 //! Nothing here looks at the process: [`super::auto_watch`] does, and tells.
 
 /// Snapshots that are kept.
-const MOST: usize = 24;
+const MAX_KEPT: usize = 24;
 /// The first step, in words: 32 MiB.
 const FIRST_STEP: u64 = 4 << 20;
 /// Below this heap, in bytes, …
@@ -28,13 +28,13 @@ const PAUSE_OF_MEGABYTE: u64 = 15_000;
 /// Nanoseconds of each pause that do not depend on memory.
 const PAUSE: u64 = 300_000;
 /// Bytes of all snapshot files. Their indexes take as much again and a half.
-const MOST_BYTES: u64 = 200 << 20;
+const MAX_BYTES: u64 = 200 << 20;
 /// Resident memory has grown if there is so much more than at the last snapshot, in parts of four.
 const GROWN: u64 = 5;
 
 /// The process at a moment.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Moment {
+pub(super) struct ProcessState {
     /// Words allocated.
     pub(super) work: u64,
     /// CPU time in nanoseconds.
@@ -47,7 +47,7 @@ pub(super) struct Moment {
     pub(super) resident: u64,
 }
 
-impl Moment {
+impl ProcessState {
     /// Whether the process is worth a snapshot.
     pub(super) const fn is_worth_one(&self) -> bool {
         self.heap >= SMALL || self.cpu >= SHORT
@@ -86,7 +86,7 @@ pub(super) struct Plan {
     cost: u64,
     pause: u64,
     /// Where the last one was asked for.
-    last: Moment,
+    last: ProcessState,
     /// Why the last one that was due is not there.
     refused: Option<&'static str>,
 }
@@ -99,7 +99,7 @@ impl Plan {
             kept: Vec::new(),
             cost: 0,
             pause: 0,
-            last: Moment::default(),
+            last: ProcessState::default(),
             refused: None,
         }
     }
@@ -107,7 +107,7 @@ impl Plan {
     /// Whether one is to be taken now; `available` gives the bytes of memory that are left, if that is known.
     pub(super) fn decide(
         &mut self,
-        now: Moment,
+        now: ProcessState,
         available: impl FnOnce() -> Option<u64>,
     ) -> Decision {
         if !now.is_worth_one() {
@@ -145,7 +145,7 @@ impl Plan {
     /// An error without a reason is the budget's.
     fn is_allowed(
         &self,
-        now: &Moment,
+        now: &ProcessState,
         available: impl FnOnce() -> Option<u64>,
     ) -> Result<(), Option<&'static str>> {
         let measured = self.kept.last().filter(|_| self.last.heap > 0);
@@ -165,7 +165,7 @@ impl Plan {
         {
             return Err(None);
         }
-        if bytes > MOST_BYTES / 4 {
+        if bytes > MAX_BYTES / 4 {
             return Err(Some("it would have taken more than 50 MiB of the disk"));
         }
         if available().is_some_and(|left| left < now.heap) {
@@ -181,7 +181,7 @@ impl Plan {
         self.pause = self.pause.saturating_add(taken.pause);
         self.kept.push(taken);
         let bytes: u64 = self.kept.iter().map(|taken| taken.bytes).sum();
-        let is_full = self.kept.len() >= MOST || (bytes > MOST_BYTES && self.kept.len() > 2);
+        let is_full = self.kept.len() >= MAX_KEPT || (bytes > MAX_BYTES && self.kept.len() > 2);
         if !is_full {
             return Vec::new();
         }
@@ -205,10 +205,10 @@ mod tests {
     use super::*;
 
     /// A program that allocates so many words in each second, and uses a processor.
-    fn at(seconds: f64, words: f64, heap: u64) -> Moment {
+    fn at(seconds: f64, words: f64, heap: u64) -> ProcessState {
         let time = (seconds * 1e9) as u64;
         let resident = heap + (10 << 20);
-        Moment { work: (seconds * words) as u64, cpu: time, elapsed: time, heap, resident }
+        ProcessState { work: (seconds * words) as u64, cpu: time, elapsed: time, heap, resident }
     }
 
     /// Runs a program whose heap is a function of the time; gives the moments of what is kept, and the plan.
@@ -232,7 +232,7 @@ mod tests {
     fn those_that_are_kept_are_at_even_steps() {
         for (seconds, words) in [(60, 1e8), (600, 1e7), (3600, 1e8)] {
             let (kept, _) = run(seconds, words, 1_000_000, |_| 20 << 20);
-            assert!((MOST / 2 - 1..=MOST).contains(&kept.len()), "{kept:?}");
+            assert!((MAX_KEPT / 2 - 1..=MAX_KEPT).contains(&kept.len()), "{kept:?}");
             let steps: Vec<f64> = kept.windows(2).map(|two| two[1] - two[0]).collect();
             let mean = steps[1..].iter().sum::<f64>() / (steps.len() - 1) as f64;
             let is_even = |step: &f64| (step / mean - 1.0).abs() < 0.2 || (step - mean).abs() < 0.3;
@@ -296,7 +296,7 @@ mod tests {
             let dropped = plan.add(Taken { number, cost: 1, pause: 1, bytes });
             kept.retain(|(number, _)| !dropped.contains(number));
             let sum: u64 = kept.iter().map(|(_, bytes)| bytes).sum();
-            assert!(sum <= MOST_BYTES, "{sum}");
+            assert!(sum <= MAX_BYTES, "{sum}");
         }
         assert!(kept.len() >= 2);
     }

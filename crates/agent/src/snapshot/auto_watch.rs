@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
 
-use super::auto::{Decision, Moment, Plan, Taken};
+use super::auto::{Decision, Plan, ProcessState, Taken};
 use super::memory_pressure::{available, resident};
 use super::setting::Setting;
 use super::{request, safepoint, writers};
@@ -51,11 +51,11 @@ impl Watch {
 }
 
 /// The process as it is.
-fn now(setting: &Setting) -> Moment {
+fn now(setting: &Setting) -> ProcessState {
     let started = place().map_or(0, |place| place.clock.monotonic);
     let heap = setting.heap.used();
     HEAP.store(heap, Relaxed);
-    Moment {
+    ProcessState {
         work: work::words(setting.target),
         cpu: clock::of_process(),
         elapsed: clock::monotonic().saturating_sub(started),
@@ -66,7 +66,11 @@ fn now(setting: &Setting) -> Moment {
 
 /// Whether the process, which ends, is worth a last snapshot, and has the memory for it.
 pub(super) fn is_worth_a_last_one() -> bool {
-    let moment = Moment { cpu: clock::of_process(), heap: HEAP.load(Relaxed), ..Moment::default() };
+    let moment = ProcessState {
+        cpu: clock::of_process(),
+        heap: HEAP.load(Relaxed),
+        ..ProcessState::default()
+    };
     moment.is_worth_one() && available().is_none_or(|left| left >= moment.heap)
 }
 

@@ -34,7 +34,7 @@ const WAITING: u64 = 60_000_000;
 const BETWEEN: u32 = 2_000_000;
 
 /// Where our handler stands: a place for each of [`DEADLY`].
-static OURS: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
+static HANDLED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 /// The signal that has come; 0 if none has.
 static ARRIVED: AtomicI32 = AtomicI32::new(0);
 /// 0 while the handler is to hold its thread; a futex.
@@ -43,7 +43,7 @@ static LET_GO: AtomicU32 = AtomicU32::new(0);
 static IS_SERVED: AtomicBool = AtomicBool::new(false);
 
 fn place_of(number: c_int) -> Option<&'static AtomicBool> {
-    DEADLY.iter().position(|known| *known == number).map(|place| &OURS[place])
+    DEADLY.iter().position(|known| *known == number).map(|place| &HANDLED[place])
 }
 
 fn default() -> libc::sigaction {
@@ -81,7 +81,7 @@ pub(super) fn install() {
     if unsafe { libc::getpid() } == 1 {
         return;
     }
-    for (number, place) in DEADLY.into_iter().zip(&OURS) {
+    for (number, place) in DEADLY.into_iter().zip(&HANDLED) {
         let mut now = default();
         // SAFETY: valid structures.
         unsafe {

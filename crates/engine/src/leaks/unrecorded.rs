@@ -16,8 +16,8 @@ use crate::recording::Recording;
 const SHARE: f64 = 0.2;
 /// … and the smallest number of bytes.
 const LEAST: u64 = 8 << 20;
-/// Smallest part of resident memory that is worth a word if nobody knows if it grows.
-const MOST: f64 = 0.5;
+/// Smallest part of resident memory that is worth a word if its growth is unknown.
+const MIN_UNKNOWN: f64 = 0.5;
 /// Steps of the work at which sizes are compared: as many as there are snapshots at most.
 const STEPS: usize = 24;
 
@@ -77,7 +77,8 @@ fn judge(
     let is_large = |size: u64, share: f64| size >= LEAST.max((share * rss as f64) as u64);
     let grown = shape.filter(|_| verdict == BySizes::Grows).map(|shape| left(shape.grown as u64));
     let growth = grown.filter(|grown| is_large(*grown, SHARE));
-    let is_unknown = matches!(verdict, BySizes::Unknown | BySizes::Maybe) && is_large(size, MOST);
+    let is_unknown =
+        matches!(verdict, BySizes::Unknown | BySizes::Maybe) && is_large(size, MIN_UNKNOWN);
     if growth.is_none() && !is_unknown {
         return None;
     }
@@ -113,8 +114,8 @@ fn at_even_steps(all: &[(f64, u64)]) -> (Vec<f64>, Vec<f64>) {
     let step = |at: f64| ((at * STEPS as f64).ceil() as usize).clamp(1, STEPS);
     let is_last =
         |place: usize| all.get(place + 1).is_none_or(|(next, _)| step(*next) != step(all[place].0));
-    let chosen = all.iter().enumerate().filter(|(place, _)| is_last(*place));
-    chosen.map(|(_, (at, size))| (*at, *size as f64)).unzip()
+    let selected = all.iter().enumerate().filter(|(place, _)| is_last(*place));
+    selected.map(|(_, (at, size))| (*at, *size as f64)).unzip()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::loading;
 #[derive(Clone, Default, clap::Args)]
 pub(crate) struct Suppressions {
     /// Do not count known leaks: a file with a pattern a line, like a suspect's owner, its type, or a function or
-    /// `file:line` that allocated what it owns; `*` stands for any text. Comments begin with `#`
+    /// `file:line` that allocated what it owns; `*` is any text. Comments begin with `#`
     #[arg(long, value_name = "FILE")]
     suppress: Option<PathBuf>,
 }

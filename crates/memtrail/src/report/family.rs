@@ -4,7 +4,7 @@ use memtrail_profile::Caveats;
 use memtrail_profile::report::{Amount, Question, Report, Totals};
 use memtrail_recording::collections::summary::Span;
 use memtrail_recording::family::{Family, Member, Origin};
-use memtrail_recording::{FileState, Recording};
+use memtrail_recording::{FileState, Recording, SMALLEST_WITH_LAST_SNAPSHOT, has_no_last_snapshot};
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use serde::Serialize;
 
@@ -51,6 +51,9 @@ struct Process {
     outcome: Option<String>,
     running: bool,
     snapshots: usize,
+    /// True if no snapshot was taken at its end, as it allocated too little.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    no_last_snapshot: bool,
     /// Absent if it did nothing, or cannot be read.
     totals: Option<Totals>,
     /// What its resident memory was used for when it was last measured.
@@ -109,6 +112,7 @@ impl FamilyReport {
                 outcome: outcome::words(description.and_then(|d| d.outcome.as_ref())),
                 running: description.is_some_and(|d| d.trace.state == FileState::Growing),
                 snapshots: description.map_or(0, outcome::snapshots_taken),
+                no_last_snapshot: description.is_some_and(has_no_last_snapshot),
                 totals,
                 memory: measured.and_then(ResidentMemory::of).map(|memory| memory.last),
                 collections: measured.and_then(collections::of).map(|summary| summary.whole),
@@ -184,6 +188,15 @@ impl FamilyReport {
             canvas.paragraph(FAINT, 2, &format!("{more} more that allocated less"));
         }
         self.without_samples(canvas);
+        let small = self.processes.iter().filter(|process| process.no_last_snapshot).count();
+        if small > 0 {
+            let least = bytes(SMALLEST_WITH_LAST_SNAPSHOT as f64);
+            let line = format!(
+                "{} without a snapshot: allocated less than {least}",
+                grouped(small as u64)
+            );
+            canvas.paragraph(FAINT, 2, &line);
+        }
         if self.generations.len() > 1 {
             for Generation { number, processes, allocated } in &self.generations {
                 let plural = if *processes == 1 { "process" } else { "processes" };

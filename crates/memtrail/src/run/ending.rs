@@ -70,6 +70,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     // Whoever keeps a session started after the processes.
     let begin = if root == 0 { 0 } else { started_at(std::process::id()).unwrap_or(0) };
     let running = LazyCell::new(|| own_numbers(session.folder(), begin));
+    let all_live_packets = session.live_packets();
     for status in &statuses {
         let State::Recording { folder, failure } = &status.state else { continue };
         // Another process may have its number, in another namespace or after it.
@@ -83,11 +84,10 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
         };
         if !alive {
             let ended = (status.pid == root).then_some(end);
-            let live_packets = session
-                .live_packets()
-                .into_iter()
+            let live_packets = all_live_packets
+                .iter()
                 .filter(|(_, name)| owner_of_live_packet(name) == Some((status.pid, status.image)))
-                .map(|(tail, _)| tail);
+                .map(|(tail, _)| tail.clone());
             match failure {
                 Some(failure) => fail(&mut description, *failure),
                 // What was sampled after a packet that is missing makes no sense without it.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use memtrail_heap::read::Snapshot as HeapFile;
 use memtrail_recording::{
-    Description, Outcome, Snapshot, SnapshotOutcome, SnapshotReason, number_of_snapshot,
-    number_of_unfinished_snapshot,
+    Description, Outcome, Snapshot, SnapshotOutcome, SnapshotReason, has_no_last_snapshot,
+    number_of_snapshot, number_of_unfinished_snapshot,
 };
 use memtrail_text::rounded::bytes as as_bytes;
 
@@ -54,6 +54,9 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
 /// Notes that there is no snapshot at the end of a program which a signal killed. None of its code ran then, and to change
 /// that the agent would have to handle the program's signals. A native program may also end by a system call of its own.
 pub(super) fn note_missing_last(description: &mut Description) {
+    if has_no_last_snapshot(description) {
+        return;
+    }
     let reason = match description.outcome {
         Some(Outcome::Killed { signal }) => format!(
             "signal {signal} killed the program, which then does nothing more; \

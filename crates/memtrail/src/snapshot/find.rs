@@ -38,7 +38,8 @@ fn of_recording(folder: &Path) -> Result<Target, Failure> {
     Ok(Target { pid, folder: folder.to_path_buf() })
 }
 
-/// By the trace that the process has open; of `memtrail run`, that of the program it started.
+/// By the session that the process is in, or the trace that agents of older versions have open; of `memtrail run`, that of
+/// the program it started.
 pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
     if !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
@@ -90,10 +91,12 @@ fn open_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
     failure.map_or(Ok(Vec::new()), Err)
 }
 
-/// The recording of a process that has closed the trace: by the memory that it shares with the
-/// launcher, which says where the session is.
+/// The recording of a process by the memory that it shares with the launcher, which says where the session is.
 fn by_session(pid: u32) -> Option<PathBuf> {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok()?;
+    // A main thread that has ended has no memory.
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let mut all = tasks.filter_map(|task| fs::read_to_string(task.path().join("maps")).ok());
+    let maps = all.find(|maps| !maps.is_empty())?;
     let relay = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
     let session = relay.filter(|path| path.ends_with(RELAY_FILE)).find_map(Path::parent)?;
     let all = Status::load_all(session).ok()?;

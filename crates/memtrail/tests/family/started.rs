@@ -72,6 +72,31 @@ fn processes_without_samples_are_listed_and_not_opened() {
     assert!(text.contains("3 without samples: family (3)"), "{text}");
 }
 
+/// A snapshot of each child took more time than the child, and had no blocks.
+#[test]
+fn small_processes_are_counted_and_have_no_snapshot() {
+    let script = "/bin/true; /bin/true; seq 100000 | sort > /dev/null; true";
+    let case = Case::command("bash", &["-c", script]);
+    let case = case.options(&["--native", "--rate", "1e-3", "--children", "--snapshot", "exit"]);
+    let (seen, recordings) = case.recorded_in_folder();
+    assert!(seen.status.success(), "{seen:?}");
+    let family = recordings[0].parent().expect("a folder");
+    let whole = json(&["report", "--json"], family);
+    let processes = whole["family"]["processes"].as_array().expect("processes");
+    let of = |program: &str| -> Vec<(Value, bool)> {
+        let all = processes.iter().filter(|process| process["program"] == program);
+        let seen =
+            |process: &Value| (process["snapshots"].clone(), process["no_last_snapshot"] == true);
+        all.map(seen).collect()
+    };
+    assert_eq!(of("true"), [(0.into(), true), (0.into(), true)]);
+    assert_eq!(of("sort"), [(1.into(), false)]);
+    // The program itself always has one.
+    assert_eq!(of("bash")[0], (1.into(), false));
+    let text = printed(&["report", "--width", "120"], family);
+    assert!(text.contains(" without a snapshot: allocated less than 1.00 MiB"), "{text}");
+}
+
 #[test]
 fn nothing_is_left_behind_where_nothing_is_recorded() {
     let case = Case::command("true", &[]).options(&["--children"]);

@@ -87,19 +87,19 @@ impl Files {
                 Ok(Vec::new())
             }
             Operation::Trace(offset) => {
-                write_last(self.part(process, TRACE_FILE)?, offset, payload).map(done)
+                write_last(self.part(process, TRACE_FILE, offset)?, offset, payload).map(done)
             }
             Operation::Threads(offset) => {
-                write_last(self.part(process, THREADS_FILE)?, offset, payload).map(done)
+                write_last(self.part(process, THREADS_FILE, offset)?, offset, payload).map(done)
             }
             Operation::Rates(offset) => {
-                write_last(self.part(process, RATES_FILE)?, offset, payload).map(done)
+                write_last(self.part(process, RATES_FILE, offset)?, offset, payload).map(done)
             }
             Operation::Memory(offset) => {
-                write_last(self.part(process, MEMORY_FILE)?, offset, payload).map(done)
+                write_last(self.part(process, MEMORY_FILE, offset)?, offset, payload).map(done)
             }
             Operation::Collections(offset) => {
-                write_last(self.part(process, COLLECTIONS_FILE)?, offset, payload).map(done)
+                write_last(self.part(process, COLLECTIONS_FILE, offset)?, offset, payload).map(done)
             }
             Operation::BeginSnapshot(number) => {
                 let path = self.folder(process)?.join(unfinished_snapshot_name(number));
@@ -178,12 +178,12 @@ impl Files {
         self.recordings.get(&process).cloned().ok_or_else(not_there)
     }
 
-    /// A file that only grows.
-    fn part(&mut self, process: Process, name: &'static str) -> io::Result<&File> {
+    /// A file that only grows, to be written at this offset. One that was removed meanwhile is not made anew.
+    fn part(&mut self, process: Process, name: &'static str, offset: u64) -> io::Result<&File> {
         if !self.open.contains_key(&(process, name)) {
             let path = self.folder(process)?.join(name);
             let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(false).mode(0o600);
+            options.write(true).create(offset == 0).truncate(false).mode(0o600);
             let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
             self.open.insert((process, name), file);
         }
