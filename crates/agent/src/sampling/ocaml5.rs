@@ -72,13 +72,17 @@ impl Sampler for Ocaml5 {
     unsafe fn stop(&self, _: &Target) {}
 
     unsafe fn cease(&self, target: &Target, ours: Value) {
-        self.stop_profile(target, ours);
         static_profile::stop_all();
         let state = target.runtime.state();
+        // A thread that has left the runtime has no domain.
+        if state == 0 {
+            return;
+        }
+        self.stop_profile(target, ours);
         static_profile::keep_sizes(target, state);
         for name in [symbols::memprof::SET_TRIGGER, symbols::memprof::RESET_YOUNG_LIMIT] {
             let function = symbol(name);
-            if !function.is_null() && state != 0 {
+            if !function.is_null() {
                 // SAFETY: the runtime declares both with this type; they write fields of this thread's domain. As nothing
                 // is sampled any more, the first draws no distance.
                 unsafe {
