@@ -73,7 +73,10 @@ export function compileWithLibrary(text, name) {
 export function record(name, command, options = ["--rate", "1e-4"]) {
   const made = once([name, command, options], (aside) => {
     const to = join(aside, `${name}.memtrail`);
-    execFileSync(memtrail, ["run", "-q", "--seed", "7", ...options, "-o", to, "--", ...command], {
+    // Snapshots that come by themselves are not in each run, and with one the page opens in another view.
+    const isTold = options.some((option) => option === "--snapshot" || option.startsWith("--native"));
+    const moments = isTold ? [] : ["--snapshot", "request"];
+    execFileSync(memtrail, ["run", "-q", "--seed", "7", ...moments, ...options, "-o", to, "--", ...command], {
       cwd: scratch,
       stdio: "pipe",
     });
@@ -173,7 +176,9 @@ export async function startGrowing(name = "growing") {
   const source = join(scratch, "grows.ml");
   writeFileSync(source, GROWS);
   const folder = join(scratch, `${name}.memtrail`);
-  const run = spawn(memtrail, ["run", "-q", "-o", folder, "--", compile(source, "grows")], { stdio: "ignore" });
+  const run = spawn(memtrail, ["run", "-q", "--snapshot", "request", "-o", folder, "--", compile(source, "grows")], {
+    stdio: "ignore",
+  });
   const ended = new Promise((done) => run.on("exit", done));
   // After a test that failed, all others would wait for the program.
   after(() => run.kill("SIGTERM"));

@@ -101,8 +101,8 @@ mod tests {
     fn numbers_of_reasons_read_back() {
         for code in 0..=255 {
             let reason = SnapshotReason::from_code(code);
-            assert_eq!(reason.is_some(), code < 8);
-            assert_eq!(SnapshotReason::code(reason), if code < 8 { code } else { 255 });
+            assert_eq!(reason.is_some(), code < 9);
+            assert_eq!(SnapshotReason::code(reason), if code < 9 { code } else { 255 });
         }
     }
 }

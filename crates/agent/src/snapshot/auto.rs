@@ -2,8 +2,8 @@
 //!
 //! Work is words that the program allocates. It stands while the program waits. The first snapshot comes as soon as
 //! the heap or the program's CPU time is worth one. At most [`MAX_KEPT`] are kept: then every second one is dropped, and
-//! the step doubles. It doubles, too, when one would cost too much, as the next would cost as much: that is how the
-//! steps come to be as wide as the budget wants, and no failure to be told.
+//! the step doubles. One that would cost too much is taken as soon as the budget has it, and the steps to come are as wide:
+//! that is no failure to be told.
 //!
 //! Nothing here looks at the process: [`super::auto_watch`] does, and tells.
 
@@ -118,20 +118,27 @@ impl Plan {
         if !is_due && !has_grown {
             return Decision::Wait;
         }
-        let allowed = self.is_allowed(&now, available);
-        // The same growth is no reason for another one.
-        self.last.resident = now.resident;
-        if let Err(reason) = allowed {
-            if is_due {
-                self.step = self.step.saturating_mul(2);
-                self.set_due(now.work);
+        match self.is_allowed(&now, available) {
+            // It is taken as soon as the budget has it.
+            Err(None) => return Decision::Wait,
+            Err(Some(reason)) => {
+                // The same growth is no reason for another one.
+                self.last.resident = now.resident;
+                if is_due {
+                    self.step = self.step.saturating_mul(2);
+                    self.set_due(now.work);
+                }
+                // The same reason is told once, until there is another one.
+                let is_news = self.refused.replace(reason) != Some(reason);
+                return if is_news { Decision::Refuse(reason) } else { Decision::Wait };
             }
-            // The same reason is told once, until there is another one.
-            let is_news = self.refused != reason;
-            self.refused = reason;
-            return reason.filter(|_| is_news).map_or(Decision::Wait, Decision::Refuse);
+            Ok(()) => self.refused = None,
         }
-        self.refused = None;
+        // The budget made it late: the steps to come are as wide.
+        let passed = now.work.saturating_sub(self.last.work);
+        while self.last.work > 0 && self.step < passed / 2 {
+            self.step = self.step.saturating_mul(2);
+        }
         self.last = now;
         self.set_due(now.work);
         Decision::Take
@@ -254,6 +261,7 @@ mod tests {
     fn a_short_program_with_a_small_heap_has_none() {
         let (kept, _) = run(2, 1e8, 1, |_| SMALL - 1);
         assert_eq!(kept, [] as [f64; 0]);
+        // The first one is paid for after some seconds.
         let (kept, _) = run(30, 0.0, 1, |_| SMALL - 1);
         assert_eq!(kept.len(), 1, "work stands: {kept:?}");
     }

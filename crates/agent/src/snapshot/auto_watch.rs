@@ -2,20 +2,16 @@
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
+use memtrail_recording::SnapshotReason;
 
-use super::auto::{Decision, Plan, ProcessState, Taken};
+use super::auto::{Decision, Plan, ProcessState};
 use super::memory_pressure::{available, resident};
 use super::setting::Setting;
-use super::{request, safepoint, writers};
+use super::{auto_costs, request, safepoint, writers};
 use crate::os::clock;
-use crate::os::lock::Lock;
 use crate::recording::installed::place;
 use crate::recording::notes::forget_snapshot;
 use crate::recording::work;
-
-/// Those that are there and that the plan does not know yet.
-static THERE: Lock<Vec<Taken>> = Lock::new(Vec::new());
 
 /// Bytes of the heap when this process was last looked at: its end may not measure it.
 static HEAP: AtomicU64 = AtomicU64::new(0);
@@ -31,8 +27,7 @@ impl Watch {
     }
 
     pub(super) fn look(&mut self, setting: &Setting) {
-        let there = THERE.try_lock_for().map(|mut there| std::mem::take(&mut *there));
-        for taken in there.unwrap_or_default() {
+        for taken in auto_costs::take() {
             for number in self.plan.add(taken) {
                 forget_snapshot(number);
             }
@@ -72,23 +67,4 @@ pub(super) fn is_worth_a_last_one() -> bool {
         ..ProcessState::default()
     };
     moment.is_worth_one() && available().is_none_or(|left| left >= moment.heap)
-}
-
-/// A snapshot was written, by a copy that used so many nanoseconds of CPU time.
-pub(super) fn written(snapshot: &Snapshot, cost: u64) {
-    let SnapshotOutcome::Complete { pause_ns, bytes, .. } = snapshot.outcome else {
-        return;
-    };
-    if snapshot.reason == SnapshotReason::Auto
-        && let Some(mut there) = THERE.try_lock_for()
-    {
-        there.push(Taken { number: snapshot.number, cost, pause: pause_ns, bytes });
-    }
-}
-
-/// Forgets what the process that this one was forked from had.
-pub(super) fn forget() {
-    if let Some(mut there) = THERE.try_lock_for() {
-        there.clear();
-    }
 }

@@ -7,7 +7,8 @@ use memtrail_recording::session::SnapshotOptions;
 use super::family::SnapshotFamily;
 use super::setting::{self, Setting, setting};
 use super::{
-    auto_watch, control, deadly_signal, out_of_memory, request, safepoint, signal, writers,
+    auto_costs, auto_watch, control, deadly_signal, out_of_memory, request, safepoint, signal,
+    writers,
 };
 use crate::context::target::Target;
 use crate::recording::notes::note;
@@ -96,7 +97,7 @@ pub(crate) fn resume() {
         request::forget();
         safepoint::begin_again();
         writers::forget();
-        auto_watch::forget();
+        let _ = auto_costs::take();
         deadly_signal::forget();
         control::start();
     }

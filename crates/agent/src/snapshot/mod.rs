@@ -11,6 +11,7 @@
 //! Nothing of this is set up unless the user asked for snapshots.
 
 mod auto;
+mod auto_costs;
 mod auto_watch;
 mod control;
 pub mod deadly_signal;

@@ -6,7 +6,7 @@ use std::sync::atomic::{
 
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
-use super::auto_watch;
+use super::auto_costs;
 use crate::os::clock::{cpu_time, monotonic};
 use crate::os::frozen_copy::{End, ended};
 use crate::os::lock::Lock;
@@ -217,7 +217,7 @@ fn note((writer, end): (Writer, End)) {
     // SAFETY: the copy is gone, and so is the writer.
     unsafe { page.unmap() };
     let snapshot = Snapshot { outcome, ..writer.snapshot };
-    auto_watch::written(&snapshot, cost);
+    auto_costs::written(&snapshot, cost);
     note_snapshot(snapshot);
 }
 

@@ -108,16 +108,16 @@ mod tests {
 
     #[test]
     fn unused_agents_of_other_versions_are_removed_and_nothing_else() {
-        let (ours, old, young) = (file_name(1), file_name(2), file_name(3));
-        let interrupted = format!(".{}.4711", file_name(4));
+        let (ours, old, young) = (file_name(0xa1), file_name(0xa2), file_name(0xa3));
+        let interrupted = format!(".{}.4711", file_name(0xa4));
         let other = ["setup.lock", "libmemtrail-agent-new.so", "libother.so"];
         let mut files = vec![(ours.as_str(), OLD), (&old, OLD), (&young, YOUNG)];
         files.push((&interrupted, OLD));
         files.extend(other.map(|name| (name, OLD)));
         let (folder, current) = folder_with(&files);
-        fs::create_dir(folder.path().join(file_name(5))).unwrap();
+        fs::create_dir(folder.path().join(file_name(0xa5))).unwrap();
         remove(&current);
-        let mut left = vec![ours.clone(), young.clone(), file_name(5)];
+        let mut left = vec![ours.clone(), young.clone(), file_name(0xa5)];
         left.extend(other.map(str::to_owned));
         left.sort();
         assert_eq!(names_in(folder.path()), left);

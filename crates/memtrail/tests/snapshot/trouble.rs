@@ -218,10 +218,9 @@ on_each!(a_killed_program_is_said_to_have_no_last_snapshot, |compiler| {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
     command.args(["run", "--rate", "1e-3", "--snapshot", "exit", "-o", "it.memtrail", "--"]);
-    let output =
-        command.arg(&program.path).args(["kill", "15"]).current_dir(folder.path()).output();
+    let output = command.arg(&program.path).args(["kill", "9"]).current_dir(folder.path()).output();
     let text = String::from_utf8_lossy(&output.expect("memtrail run").stderr).into_owned();
-    let line = "heap snapshot 1 (exit) was not taken: signal 15 killed the program";
+    let line = "heap snapshot 1 (exit) was not taken: signal 9 killed the program";
     assert!(text.contains(line), "{text}");
     assert!(!text.contains("memtrail leaks"), "there is nothing to look at: {text}");
     let all = snapshots_of(&folder.path().join("it.memtrail"));
