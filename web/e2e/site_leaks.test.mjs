@@ -61,7 +61,7 @@ for (const [place, url] of places) {
     visit(url, async (page) => {
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
       const suspects = page.getByRole("region", { name: "Leak suspects" }).getByRole("list").first();
-      await suspects.getByText(/render/).waitFor();
+      await suspects.getByText(/allocated in render/).waitFor();
       assert.equal(await suspects.getByRole("listitem").count(), 1);
       await suspects.getByRole("button", { name: "Its calls" }).click();
       await settled(page);

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::native::{end_of_process, load};
 
-use crate::{exec, mappings, next, operators, seccomp, wait};
+use crate::{exec, mappings, next, operators, own_calls, wait};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -19,7 +19,7 @@ extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     operators::prepare();
     mappings::find();
     exec::find();
-    seccomp::find();
+    own_calls::find();
     wait::find();
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments, next::is_bypassed()) };

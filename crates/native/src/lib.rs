@@ -22,6 +22,8 @@ mod namespaces;
 mod next;
 mod operator_definitions;
 mod operators;
+#[path = "../../preload/src/own_calls.rs"]
+mod own_calls;
 mod resize;
 #[path = "../../preload/src/seccomp.rs"]
 mod seccomp;

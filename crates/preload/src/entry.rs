@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::{end_of_process, load};
 
-use crate::{exec, seccomp, wait};
+use crate::{exec, own_calls, wait};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -16,7 +16,7 @@ static DESTRUCTOR: extern "C" fn() = destructor;
 
 extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     exec::find();
-    seccomp::find();
+    own_calls::find();
     wait::find();
     // SAFETY: the loader passes the program's arguments, before anything else runs.
     unsafe { load(count, arguments) };

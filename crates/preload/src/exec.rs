@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use memtrail_agent::exec::{Strings, become_program, start_program};
 
-use crate::seccomp::own_syscall;
+use crate::own_calls::own_syscall;
 
 #[path = "exec_list.rs"]
 mod list;

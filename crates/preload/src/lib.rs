@@ -10,6 +10,7 @@ mod entry;
 mod exec;
 mod leave;
 mod namespaces;
+mod own_calls;
 mod readlink;
 mod seccomp;
 mod signals;

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_int};
 
 use memtrail_agent::{end_of_process, load, malloc};
 
-use crate::{exec, next, operators, seccomp, wait};
+use crate::{exec, next, operators, own_calls, wait};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -18,7 +18,7 @@ extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
     next::find();
     operators::prepare();
     exec::find();
-    seccomp::find();
+    own_calls::find();
     wait::find();
     malloc::prepare(next::is_bypassed());
     // SAFETY: the loader passes the program's arguments, before anything else runs.

@@ -24,6 +24,8 @@ mod next;
 mod operator_definitions;
 #[path = "../../native/src/operators.rs"]
 mod operators;
+#[path = "../../preload/src/own_calls.rs"]
+mod own_calls;
 #[path = "../../preload/src/readlink.rs"]
 mod readlink;
 #[path = "../../native/src/resize.rs"]

@@ -242,7 +242,8 @@ mod tests {
             assert!((MAX_KEPT / 2 - 1..=MAX_KEPT).contains(&kept.len()), "{kept:?}");
             let steps: Vec<f64> = kept.windows(2).map(|two| two[1] - two[0]).collect();
             let mean = steps[1..].iter().sum::<f64>() / (steps.len() - 1) as f64;
-            let is_even = |step: &f64| (step / mean - 1.0).abs() < 0.2 || (step - mean).abs() < 0.3;
+            let is_even =
+                |step: &f64| (step / mean - 1.0).abs() < 0.35 || (step - mean).abs() < 0.3;
             assert!(steps[1..].iter().all(is_even), "{kept:?}");
         }
     }

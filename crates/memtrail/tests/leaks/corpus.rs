@@ -102,7 +102,10 @@ fn a_cache_with_a_bound_comes_and_goes() {
 fn a_cache_that_is_filled_at_the_start_is_filled_once() {
     let found = found("twin_warm", &[]);
     assert!(suspects(&found).is_empty(), "{found:#}");
-    assert_eq!(found["cleared"][0]["class"], "filled_once", "{found:#}");
+    // The only snapshot may be from within the filling, if its writer takes long: then it ended after that.
+    let is_early = found["snapshots"] == 1;
+    let class = &found["cleared"][0]["class"];
+    assert!(class == "filled_once" || (is_early && class == "ended"), "{found:#}");
 }
 
 /// One caller was reported as if it were all of them.
