@@ -68,8 +68,8 @@ test("what was measured of the process is shown as at its end", () => {
       seconds: [1, 2],
       rss: [2 ** 20, 2 ** 22],
       parts: [
-        { name: "malloc, in use", bytes: [0, 2 ** 20] },
-        { name: "stacks of threads", bytes: [2 ** 20, 0] },
+        { name: "malloc, in use", kind: "", bytes: [0, 2 ** 20] },
+        { name: "stacks of threads", kind: "", bytes: [2 ** 20, 0] },
       ],
       advice: ["Gc.compact would return 1 MiB"],
       malloc_in_use: 2 ** 20,
