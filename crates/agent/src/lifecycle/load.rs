@@ -41,6 +41,7 @@ static RECORDED: Recorded = Recorded {
     takes_snapshots: recording::installed::takes_snapshots,
     before_exec: || {
         keeping_errno(snapshot::lifecycle::before_exec);
+        keeping_errno(snapshot::deadly_signal::uninstall);
         recording::end::before_exec();
     },
     after_failed_exec: recording::end::after_failed_exec,

@@ -25,7 +25,7 @@ pub fn sees_copies(options: c_int) -> bool {
 
 /// True if the process has no children but copies of ours: a wait fails then. False if that is not known.
 pub fn has_only_copies() -> bool {
-    /// How often it is looked whether a copy that is being made has a number, and nanoseconds from one look to the next.
+    /// Looks for the number of a copy that is being made, and nanoseconds between them.
     const LOOKS: u32 = 1000;
     const PAUSE: u32 = 50_000;
     let all_are = || {

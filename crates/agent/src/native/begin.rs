@@ -48,7 +48,7 @@ pub(super) fn begin(
         .map_err(|error| error.to_string())?;
     let mut modules = Modules::new();
     if description.ancestors.is_empty() {
-        // What the program's allocator is, is told of it even if nothing is sampled.
+        // The list names the program's allocator, even if nothing is sampled.
         modules.begin(&folder, clock.now());
     }
     let resident = Resident::new(clock, Arc::clone(&folder));

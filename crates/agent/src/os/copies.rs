@@ -32,7 +32,7 @@ static COPIES: Copies = Copies {
     process: AtomicI32::new(0),
 };
 
-/// Where the kernel is to write the process id of a copy that is about to be made. Null if there are too many.
+/// The place for the process id of a copy that is about to be made: the kernel writes it. Null if there are too many.
 pub(super) fn reserve() -> *mut i32 {
     let me = pid() as i32;
     if COPIES.process.swap(me, SeqCst) != me {

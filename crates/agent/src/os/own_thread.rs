@@ -176,7 +176,7 @@ extern "C" fn begin(run: *mut c_void) -> *mut c_void {
     ptr::null_mut()
 }
 
-/// Ends this thread with the code of the main thread, if that ended by the system call alone: the process may end with
+/// Ends this thread with the code of the main thread, if that ended by the system call alone. The process may end with
 /// this thread, and has the code of its last one (since Linux 5.17). libc would end the thread with 0.
 fn end_as_main_did() {
     if !main_has_ended() || !main_is_gone() {

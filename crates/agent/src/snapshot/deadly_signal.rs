@@ -26,6 +26,8 @@ use crate::os::{forked, own_thread};
 const DEADLY: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 /// How long the program may go on after the signal, in nanoseconds.
 const PATIENCE: u64 = 800_000_000;
+/// When the program ends at the latest, in nanoseconds.
+const AT_LATEST: i64 = 900_000_000;
 /// How long a program that may wait is held by the handler, in milliseconds.
 const HELD: u64 = 300;
 /// How long it takes at most until a program that waits has its snapshot, in nanoseconds.
@@ -98,6 +100,30 @@ pub(super) fn install() {
     }
 }
 
+unsafe extern "C" {
+    /// Another name of libc's `signal`.
+    #[link_name = "ssignal"]
+    fn real_signal(number: c_int, handler: libc::sighandler_t) -> libc::sighandler_t;
+}
+
+/// In place of libc's `signal`.
+///
+/// # Safety
+/// As libc's.
+pub unsafe fn signal(number: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
+    let is_handled = place_of(number).is_some_and(|place| place.load(Acquire));
+    // SAFETY: as the caller promises; all-zero structures are valid.
+    unsafe {
+        if is_handled && handler == libc::SIG_DFL {
+            let (new, mut old) = (default(), default());
+            let result = sigaction(number, &raw const new, &raw mut old);
+            return if result == 0 { old.sa_sigaction } else { libc::SIG_ERR };
+        }
+        let old = real_signal(number, handler);
+        if old == arrived as extern "C" fn(c_int) as usize { libc::SIG_DFL } else { old }
+    }
+}
+
 /// In place of libc's `sigaction`: the program finds the default where our handler stands.
 ///
 /// # Safety
@@ -126,17 +152,37 @@ pub unsafe fn sigaction(
 
 extern "C" fn arrived(number: c_int) {
     keeping_errno(|| {
-        let is_first = ARRIVED.compare_exchange(0, number, AcqRel, Relaxed).is_ok();
-        if !is_first
-            || !forked::is_owner_itself()
+        // A child of `vfork` has our memory: what is noted there would end its parent.
+        if !forked::is_owner_itself()
             || own_thread::main_has_ended()
             || !IS_SERVED.load(Acquire)
+            || ARRIVED.compare_exchange(0, number, AcqRel, Relaxed).is_err()
         {
+            return end_by(number);
+        }
+        if !ends_soon(number) {
             return end_by(number);
         }
         request::wake_for_signal();
         own_thread::wait(&LET_GO, 0, Duration::from_millis(HELD));
     });
+}
+
+/// Has the kernel send the signal once more after [`AT_LATEST`], now that it has its default: the program ends then,
+/// whatever becomes of our threads and however long its own hold the runtime's lock.
+fn ends_soon(number: c_int) -> bool {
+    let at = libc::timespec { tv_sec: 0, tv_nsec: AT_LATEST };
+    let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    let once = libc::itimerspec { it_interval: never, it_value: at };
+    // SAFETY: all-zero structures are valid, and so are the pointers for the calls. libc's `timer_create` may allocate.
+    unsafe {
+        let mut event: libc::sigevent = std::mem::zeroed();
+        (event.sigev_notify, event.sigev_signo) = (libc::SIGEV_SIGNAL, number);
+        let mut timer: c_int = 0;
+        let (clock, none) = (libc::CLOCK_MONOTONIC, std::ptr::null_mut::<libc::itimerspec>());
+        libc::syscall(libc::SYS_timer_create, clock, &raw mut event, &raw mut timer) == 0
+            && libc::syscall(libc::SYS_timer_settime, timer, 0, &raw const once, none) == 0
+    }
 }
 
 /// Ends the process by a signal, as soon as a thread does not block it.
@@ -163,8 +209,34 @@ pub(super) fn serve(is_there: bool) {
 
 /// Forgets what came to the process that this one was forked from.
 pub(super) fn forget() {
+    IS_SERVED.store(false, Relaxed);
     ARRIVED.store(0, Relaxed);
     LET_GO.store(0, Relaxed);
+}
+
+/// Gives the signals their default back: the program is about to forbid itself the calls of the handler.
+pub(crate) fn uninstall() {
+    for (number, place) in DEADLY.into_iter().zip(&HANDLED) {
+        let mut now = default();
+        // SAFETY: valid structures.
+        unsafe {
+            if place.swap(false, AcqRel)
+                && real(number, std::ptr::null(), &raw mut now) == 0
+                && is_ours(&now)
+            {
+                let before = default();
+                real(number, &raw const before, std::ptr::null_mut());
+            }
+        }
+    }
+}
+
+/// Ends the process by the signal that has come, if one has: it is at its end, or about to become another program.
+pub(super) fn end_if_arrived() {
+    let arrived = ARRIVED.load(Acquire);
+    if arrived != 0 {
+        end_by(arrived);
+    }
 }
 
 /// Whether one has come.

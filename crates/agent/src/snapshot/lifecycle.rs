@@ -118,11 +118,13 @@ pub(crate) fn end_of_process() {
         setting.heap.at_exit();
     }
     writers::finish();
+    deadly_signal::end_if_arrived();
 }
 
 /// The process is about to become another program, which must not find our copies among its children.
 pub(crate) fn before_exec() {
     if setting().is_some() {
         writers::finish();
+        deadly_signal::end_if_arrived();
     }
 }

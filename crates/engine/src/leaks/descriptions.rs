@@ -371,7 +371,10 @@ pub fn of_process(response: &LeaksResponse) -> String {
     let unjudged = is_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
     let unjudged = unjudged.unwrap_or_default();
     let (owners, snapshots) = (number(*owners, judged), number(*snapshots, "snapshot"));
-    format!("{} alive, {owners}, {snapshots}{unjudged}", bytes(alive.0 as f64))
+    let unrecorded = response.unrecorded.as_ref();
+    let unrecorded = unrecorded.map(|unrecorded| format!("; {}", unrecorded.description));
+    let unrecorded = unrecorded.unwrap_or_default();
+    format!("{} alive, {owners}, {snapshots}{unjudged}{unrecorded}", bytes(alive.0 as f64))
 }
 
 /// Whether it is worth a sentence how much cannot be judged.
