@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use memtrail_recording::{Outcome, Recording, Snapshot, SnapshotOutcome, SnapshotReason};
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
-use memtrail_test_support::programs::build;
+use memtrail_test_support::programs::{build, build_with};
 use memtrail_test_support::running::Case;
 use memtrail_test_support::snapshot::Heap;
 
@@ -100,6 +100,21 @@ on_each!(a_forked_child_dies_of_its_own_signal, |compiler| {
     let running = Running::start_after("export ENDED_WHILE=child", &program, &[]);
     let ended = running.end();
     assert_eq!((ended.stdout.as_str(), ended.code), ("child: true\n", Some(0)));
+});
+
+// Nothing can be taken then, and the program must end all the same.
+on_each!(a_program_whose_c_code_keeps_the_lock_ends_within_a_second, |compiler| {
+    let program = build_with(&named(compiler), "keeps_lock", &["keeps_lock_stubs.c"]);
+    let running = Running::start(&program, &[]);
+    std::thread::sleep(Duration::from_millis(300));
+    running.signal("TERM");
+    let sent = Instant::now();
+    let recording = running.recording.clone();
+    let outcome = || Recording::open(&recording).unwrap().description.unwrap().outcome;
+    let (_, outcome) = running.end_with(outcome);
+    // It is a second, and the launcher's own end.
+    assert!(sent.elapsed() < Duration::from_secs(10), "{:?}", sent.elapsed());
+    assert_eq!(outcome, Some(Outcome::Killed { signal: libc::SIGTERM }));
 });
 
 /// `nohup` and shells' background jobs rely on it.
