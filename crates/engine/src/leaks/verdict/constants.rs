@@ -12,6 +12,9 @@ pub(super) const LASTED: f64 = 0.2;
 /// Largest part of the growth between two snapshots. A container that doubles has half of its growth in its last step; more
 /// is one event.
 pub(super) const STEP: f64 = 0.65;
+/// Factor by which a step's part of the growth exceeds its part of the work, if it may be an event. Snapshots that come by
+/// themselves are far apart where a copy costs much.
+pub(super) const EVENT: f64 = 1.25;
 /// Largest part of the growth that was given back at a time: growth must exceed twice what comes and goes.
 pub(super) const SWING: f64 = 0.5;
 /// Sizes that decide by their order alone. Five sizes have 120 orders, one of which rises; fewer decide only on a line.

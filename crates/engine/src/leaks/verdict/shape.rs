@@ -1,6 +1,6 @@
 //! The shape of exact sizes over the work: the floor, which is what was never given back, and the ceiling.
 
-use super::constants::{EVEN, LASTED, LATE, LEAST, POINTS, SHARE, STEP, SWING};
+use super::constants::{EVEN, EVENT, LASTED, LATE, LEAST, POINTS, SHARE, STEP, SWING};
 
 /// What a few or many sizes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub struct Shape {
     late_ceiling: f64,
     /// Part of the work in which the middle four fifths of the growth came.
     pub(super) lasted: f64,
-    /// Largest part of the growth in one step.
+    /// Largest part of the growth in one step that is more than its even share.
     step: f64,
     /// Sizes.
     points: usize,
@@ -126,6 +126,12 @@ impl Shape {
             if raised > 0.0 { (most - at(x, &ceiling, middle)) / raised } else { 0.0 };
         let steps: Vec<f64> = low.windows(2).map(|two| two[1] - two[0]).collect();
         let count = steps.len().max(1) as f64;
+        // Growth that took as large a part of the work is no event, however long nobody looked.
+        let events = steps.iter().zip(moments.windows(2)).filter(|(step, two)| {
+            let work = (two[1] - two[0]) / (1.0 - since).max(f64::MIN_POSITIVE);
+            **step > EVENT * work * grown
+        });
+        let event = events.map(|(step, _)| *step).fold(0.0, f64::max);
         let first = reaches(&moments, &low, base + 0.1 * grown);
         let above = |(at, (size, low)): (&f64, (&f64, &f64))| (*at >= since).then_some(size - low);
         let swing = x.iter().zip(y.iter().zip(&floor)).filter_map(above).fold(0.0, f64::max);
@@ -139,7 +145,7 @@ impl Shape {
             late: (end - at(&moments, &low, middle)) / grown,
             late_ceiling,
             lasted: reaches(&moments, &low, base + 0.9 * grown) - first,
-            step: steps.iter().copied().fold(0.0, f64::max) / grown,
+            step: event / grown,
             points: inner().count(),
             rises: steps.iter().filter(|step| **step >= 0.3 * grown / count).count(),
             swing: swing / grown,
