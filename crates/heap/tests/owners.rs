@@ -343,3 +343,23 @@ fn keys_of_ephemerons_deep_in_a_list_take_linear_time() {
     assert_eq!(held(keys), count * (3 + 2));
     assert_eq!(held(tables), count * (3 + 4 + 2));
 }
+
+/// For each of its blocks the whole list was climbed: names of 240,000 untyped blocks took a minute.
+#[test]
+fn owners_of_all_blocks_of_a_list_take_linear_time() {
+    let mut model = Model::new();
+    let mut list = Value::Int(0);
+    for number in 0..400_000 {
+        list = Value::Block(model.block(0, &[Value::Int(number), list]));
+    }
+    model.root(RootKind::Global, "Aaa", list, Strength::Strong);
+    let bytes = model.bytes();
+    let snapshot = Snapshot::read(&bytes).unwrap();
+    let graph = Graph::new(&snapshot, 1).unwrap();
+    let mut owners = graph.owners_one_by_one();
+    let first = owners.get(BlockIndex(0));
+    assert!(first.is_some());
+    for block in (0..400_000).map(BlockIndex) {
+        assert_eq!(owners.get(block), first);
+    }
+}

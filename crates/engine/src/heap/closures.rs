@@ -42,9 +42,10 @@ pub(super) fn why(
     let bytes = |block: BlockIndex| catalogue.size(block).bytes();
     let mut whole = Counted::default();
     let mut of_owner: HashMap<RootNodeId, (Counted, BlockIndex)> = HashMap::new();
+    let mut root_of = heap.graph.owners_one_by_one();
     for block in &blocks {
         whole.add(bytes(*block));
-        let owner = heap.graph.owner(*block).unwrap_or(SUPER_ROOT);
+        let owner = root_of.get(*block).unwrap_or(SUPER_ROOT);
         let (counted, _) = of_owner.entry(owner).or_insert_with(|| (Counted::default(), *block));
         counted.add(bytes(*block));
     }

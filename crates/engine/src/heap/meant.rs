@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
+use memtrail_heap::graph::{Owners, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, OwnerRow};
 use memtrail_heap::{BlockIndex, BlockTypeId, Bytes};
 
@@ -45,11 +45,17 @@ impl Blocks {
         }
     }
 
-    pub(super) fn has(&self, loaded: &LoadedSnapshot, block: BlockIndex) -> bool {
+    /// True if the block is one of these. `root_of` tells its owner.
+    pub(super) fn has(
+        &self,
+        loaded: &LoadedSnapshot,
+        root_of: &mut Owners<'_>,
+        block: BlockIndex,
+    ) -> bool {
         let heap = loaded.heap();
         match self {
             Self::OwnedBy(owners) => {
-                heap.graph.owner(block).is_some_and(|owner| owners.contains(&owner))
+                root_of.get(block).is_some_and(|owner| owners.contains(&owner))
             }
             Self::OfTypes(types, kind) => {
                 types.contains(&heap.types.id(block))
@@ -137,7 +143,11 @@ impl Meant {
     fn sum(loaded: &LoadedSnapshot, names: Vec<String>, blocks: Blocks) -> Self {
         let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
         let all = (0..catalogue.len() as u32).map(BlockIndex);
-        let of = all.filter(|block| heap.graph.is_reachable(*block) && blocks.has(loaded, *block));
+        let mut root_of = heap.graph.owners_one_by_one();
+        let is_meant = |block: &BlockIndex| {
+            heap.graph.is_reachable(*block) && blocks.has(loaded, &mut root_of, *block)
+        };
+        let of = all.filter(is_meant);
         let (mut size, mut external) = (Bytes(0), Bytes(0));
         for block in of {
             size += catalogue.size(block).bytes();

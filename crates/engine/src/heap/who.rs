@@ -78,7 +78,9 @@ pub(super) fn who(
     let mut whole = Tally::default();
     let mut groups: HashMap<Option<Label>, (Tally, Live)> = HashMap::new();
     let mut tree = PathTree::new();
-    for one in live(loaded, recording).filter(|one| meant.blocks.has(loaded, one.block)) {
+    let mut root_of = loaded.heap().graph.owners_one_by_one();
+    let is_meant = |one: &Live| meant.blocks.has(loaded, &mut root_of, one.block);
+    for one in live(loaded, recording).filter(is_meant) {
         whole.add(profile, one);
         let innermost = sites(recording, one.row).next();
         let label = innermost.and_then(|site| label(recording, query.by, site));

@@ -122,9 +122,10 @@ pub(super) fn why(
     };
     let mut whole = Tally::default();
     let mut of_owner: HashMap<RootNodeId, (Tally, BlockIndex)> = HashMap::new();
+    let mut root_of = heap.graph.owners_one_by_one();
     for one in &blocks {
         whole.add(profile, *one);
-        let owner = heap.graph.owner(one.block).unwrap_or(SUPER_ROOT);
+        let owner = root_of.get(one.block).unwrap_or(SUPER_ROOT);
         let (tally, _) = of_owner.entry(owner).or_insert_with(|| (Tally::default(), one.block));
         tally.add(profile, *one);
     }

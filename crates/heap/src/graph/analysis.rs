@@ -165,12 +165,20 @@ impl Graph {
     /// The block or root node at the top of the tree that a block is in, as a node of the core.
     pub(super) fn core_node(&self, block: u32) -> Option<u32> {
         let mut at = block;
-        while !self.tree_roots.contains(at) {
-            at = *self.dominators.get(at as usize)?;
-            if at as usize >= self.dominators.len() {
-                return None;
+        loop {
+            match self.parent_in_tree(at) {
+                Ok(parent) => at = parent,
+                Err(node) => return node,
             }
         }
-        Some(self.root_nodes.len() as u32 + self.tree_roots.rank(at))
+    }
+
+    /// The block above a block in its tree; of the top, its node of the core. No node if it hangs from nothing.
+    pub(super) fn parent_in_tree(&self, block: u32) -> Result<u32, Option<u32>> {
+        if self.tree_roots.contains(block) {
+            return Err(Some(self.root_nodes.len() as u32 + self.tree_roots.rank(block)));
+        }
+        let parent = self.dominators.get(block as usize).copied().ok_or(None)?;
+        if (parent as usize) < self.dominators.len() { Ok(parent) } else { Err(None) }
     }
 }

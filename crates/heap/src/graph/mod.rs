@@ -39,6 +39,7 @@ mod analysis;
 pub(crate) mod bits;
 mod build;
 pub(crate) mod chunk_buffer;
+mod climb;
 pub(crate) mod column;
 mod core;
 mod cross_edges;
@@ -71,6 +72,7 @@ mod sharing;
 mod weights;
 
 pub use analysis::Graph;
+pub use climb::Owners;
 #[cfg(feature = "mmap")]
 pub use column::WatchedSnapshot;
 pub use column::{Column, Place};

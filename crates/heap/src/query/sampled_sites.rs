@@ -188,9 +188,10 @@ impl SampledSites {
         catalogue: &Catalogue,
         blocks: impl IntoIterator<Item = (BlockIndex, Allocator)>,
     ) -> Self {
+        let mut owners = heap.graph.owners_one_by_one();
         let known = blocks.into_iter().filter_map(|(block, allocator)| {
             let is_untyped = catalogue.is_untyped(catalogue.kind(block));
-            let owner = is_untyped.then(|| heap.graph.owner(block)).flatten()?;
+            let owner = is_untyped.then(|| owners.get(block)).flatten()?;
             Some((Place::of(heap, catalogue, owner, block), allocator))
         });
         Self::of_samples(known.collect())

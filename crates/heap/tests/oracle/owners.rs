@@ -177,6 +177,7 @@ fn check(plan: &Plan, threads: usize) -> Result<(), TestCaseError> {
     let off_heap = plan.owners();
     let (numbers, owners) = (heap.numbers(), owners(&plan, &oracle));
     let mut sums: BTreeMap<RootNodeId, (u64, u64)> = BTreeMap::new();
+    let mut one_by_one = graph.owners_one_by_one();
     for place in &oracle.nodes {
         let (block, words, external) = match place {
             Place::Block(block) => (numbers[*block], plan.size(*block), plan.external(*block)),
@@ -191,6 +192,7 @@ fn check(plan: &Plan, threads: usize) -> Result<(), TestCaseError> {
             None => graph.root_nodes().kind(RootKind::Static),
         });
         prop_assert_eq!(graph.owner(BlockIndex(block)), truth, "owner of {:?}", place);
+        prop_assert_eq!(one_by_one.get(BlockIndex(block)), truth, "owner of {:?}", place);
         let Some(owner) = truth else { continue };
         let sum = sums.entry(owner).or_default();
         *sum = (sum.0 + words, sum.1 + external);
