@@ -87,6 +87,11 @@ impl<'a> Side<'a> {
         }
     }
 
+    /// The name of a row of this side.
+    pub(crate) fn row_name(&self, label: Label) -> String {
+        row(&self.recording.entities, label).label
+    }
+
     /// Everything on this side, scaled.
     pub(crate) fn total(&self) -> Estimate {
         let estimator = &self.recording.profile().estimator;

@@ -31,6 +31,9 @@ pub struct Difference {
 pub struct DifferenceRow {
     /// A function's or site's name, a module or a file.
     pub name: String,
+    /// Its name on the first side, if its module was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed_from: Option<String>,
     /// Source file, if one is known.
     pub file: Option<String>,
     /// Line of a site, from 1.
@@ -65,7 +68,9 @@ pub(crate) fn difference(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> Differe
     let rows = changed.iter().take(query.limit).map(|(change, status)| {
         let (recording, label) = side(a, b, change);
         let name = row(&recording.entities, label);
+        let earlier = change.first.map(|label| a.row_name(label));
         DifferenceRow {
+            renamed_from: earlier.filter(|earlier| *earlier != name.label),
             name: name.label,
             file: name.file,
             line: name.line,

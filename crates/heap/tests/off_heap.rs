@@ -2,7 +2,7 @@
 
 use memtrail_heap::model::{Heap as Model, Value};
 use memtrail_heap::query::{
-    ChangeOrder, Heap, RootsBy, SeriesBy, Summary, diff, evolution, growth, histogram, owners,
+    Heap, RootsBy, SeriesBy, Summary, diff, evolution, growth, histogram, owners,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::{Bytes, RootKind, tag};
@@ -48,7 +48,7 @@ fn off_heap_memory_counts_in_order_and_growth() {
         // The kind of custom block, and its root.
         assert!(grown.len() == 2 && grown.iter().all(|row| row.grown == Bytes(8000)), "{grown:#?}");
     }
-    let difference = diff(&summaries[0], &summaries[2], ChangeOrder::Growth);
+    let difference = diff(&summaries[0], &summaries[2]);
     assert_eq!((difference.external, difference.owners.len()), ([Bytes(1000), Bytes(9000)], 1));
     let image = &difference.owners[0];
     assert_eq!((image.bytes[0], image.external), (image.bytes[1], [Bytes(1000), Bytes(9000)]));

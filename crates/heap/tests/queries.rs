@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use memtrail_heap::graph::{Graph, Node, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    Change, ChangeOrder, Growth, Heap, JointLimits, ReachCache, RetainedGroup, RootOrder,
-    RootQuery, RootRow, RootsBy, Summary, diff, disjoint_paths, dominated, everything, growth,
-    histogram, info, joint_shares, merged_paths, path, retained, root_rows, roots, sample, shared,
-    stack, stored_root, strings,
+    Change, Growth, Heap, JointLimits, ReachCache, RetainedGroup, RootOrder, RootQuery, RootRow,
+    RootsBy, Summary, diff, disjoint_paths, dominated, everything, growth, histogram, info,
+    joint_shares, merged_paths, path, retained, root_rows, roots, sample, shared, stack,
+    stored_root, strings,
 };
 use memtrail_heap::read::{Snapshot, Strength};
 use memtrail_heap::write::{LabelRole, Space};
@@ -317,7 +317,7 @@ fn what_grew_is_told() {
         with(&models[2].model, |after| {
             let difference = {
                 let [before, after] = [before, after].map(|heap| Summary::complete(heap).unwrap());
-                diff(&before, &after, ChangeOrder::Growth)
+                diff(&before, &after)
             };
             assert_eq!(difference.kinds[0].name, "tag 0, 2 fields");
             assert_eq!(difference.kinds[0].blocks, Some([3, 9]));
@@ -359,7 +359,7 @@ fn what_is_retained_jointly_is_compared() {
             }
             expected.retain(|_, [before, after]| before != after);
             let summaries = [before, after].map(|heap| Summary::complete(heap).unwrap());
-            let difference = diff(&summaries[0], &summaries[1], ChangeOrder::Growth);
+            let difference = diff(&summaries[0], &summaries[1]);
             let key = |change: &Change| (change.kind.clone().unwrap(), change.name.clone());
             let found: BTreeMap<_, _> =
                 difference.joint.iter().map(|change| (key(change), change.bytes)).collect();

@@ -24,10 +24,10 @@ use crate::{caveats, damage, loading};
 
 /// Show what changed from one recording to another
 ///
-/// Compares what was allocated and what was alive at the end, and the last heap snapshots if both have any; of programs
-/// with their children, sums over all processes.
-/// Figures are estimates from samples. A change is listed only if sampling alone would make any row of its
-/// table change as much in one of a hundred comparisons at most.
+/// Compares the last heap snapshots if both have any, then what was alive at the end and what was allocated; of programs
+/// with their children, sums over all processes. The largest change of each table comes first.
+/// Snapshots are exact. Other figures are estimates from samples. A row is listed only if sampling alone would make any
+/// row of its table change as much in one of a hundred comparisons at most.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -137,8 +137,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let code = put(&args.form, damage, &answer, |canvas| {
         let [before, after] = &answer.recordings;
         canvas.line(&[(FAINT, &format!("before: {before}, after: {after}"))]);
+        canvas.gap();
+        if let Some(heap) = &heap {
+            canvas.line(&[(STRONG, "heap snapshots, exact")]);
+            heap.draw(canvas, changes::By::Owner, limit);
+        } else {
+            let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
+            canvas.paragraph(FAINT, 2, text);
+        }
+        canvas.gap();
         if let Some(traces) = &answer.traces {
-            canvas.gap();
+            canvas.line(&[(STRONG, "allocations, estimated from samples")]);
             draw(canvas, traces, args.normalise, limit);
             for recording in &recordings {
                 for note in caveats::reported(recording).of_allocation().notes() {
@@ -148,14 +157,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             }
         } else {
             let text = "allocation is not compared: a snapshot alone has no trace";
-            canvas.paragraph(FAINT, 2, text);
-        }
-        canvas.gap();
-        if let Some(heap) = &heap {
-            canvas.line(&[(STRONG, "heap snapshots")]);
-            heap.draw(canvas, changes::By::Owner, limit);
-        } else {
-            let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
             canvas.paragraph(FAINT, 2, text);
         }
     })?;
@@ -261,6 +262,9 @@ fn rows(canvas: &mut Canvas, name: &str, difference: &Difference, scale: Scale, 
         let mut cells = vec![word(row.status).to_owned()];
         cells.extend(figures(row.before, row.after, row.status, scale));
         table.row(cells, title(row));
+        if let Some(earlier) = &row.renamed_from {
+            table.row(vec![String::new(); 4], format!("  was {earlier}"));
+        }
     }
     table.print(canvas);
     if *changed > limit {
@@ -292,7 +296,7 @@ fn title(row: &DifferenceRow) -> String {
     }
 }
 
-/// Change, before and after; no change where it is no more than chance.
+/// Change, before and after. A change that chance may explain says so.
 fn figures(before: Estimate, after: Estimate, status: Status, scale: Scale) -> Vec<String> {
     let text = |value: f64, size: String| match scale {
         Scale::None => size,
@@ -301,11 +305,13 @@ fn figures(before: Estimate, after: Estimate, status: Status, scale: Scale) -> V
     };
     let change = after.value - before.value;
     let sign = if change < 0.0 { "-" } else { "+" };
-    let change = if status == Status::Same {
+    let error = before.stderr.hypot(after.stderr);
+    let change = if change == 0.0 && error == 0.0 {
         "no change".to_owned()
     } else {
-        let size = bytes_with_error(change.abs(), before.stderr.hypot(after.stderr));
-        format!("{sign}{}", text(change.abs(), size))
+        let size = text(change.abs(), bytes_with_error(change.abs(), error));
+        let chance = if status == Status::Same { ", may be chance" } else { "" };
+        format!("{sign}{size}{chance}")
     };
     vec![change, text(before.value, before.size()), text(after.value, after.size())]
 }

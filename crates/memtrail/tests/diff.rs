@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
-use memtrail_test_support::programs::build;
+use memtrail_test_support::programs::{build, build_with_packages};
 use memtrail_test_support::running::Case;
 use serde_json::Value;
 
@@ -97,4 +97,39 @@ fn what_cannot_be_compared_is_refused() {
     assert!(String::from_utf8_lossy(&missing.stderr).contains("no-such.ctf"));
     let filter = memtrail(&["diff", "--filter", "live:never"], &[&cache, &cache]);
     assert_eq!(filter.status.code(), Some(2));
+}
+
+/// Fields of the same number are other variables in another build, and were compared with each other.
+#[test]
+fn variables_of_another_build_are_compared_by_name() {
+    let record = |name: &str| {
+        let program = build_with_packages(name, "unix");
+        Case::new(&program, &[]).options(&["--snapshot", "exit", "--rate", "1e-3"]).recorded()
+    };
+    let (before, after) = (record("version1"), record("version2"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(["diff", "--json"]).args([&before.recording, &after.recording]);
+    let output = command.env_remove("MEMTRAIL_TYPES").output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let owners = answer["heap"]["owners"].as_array().unwrap();
+    // The module has the name of its file, so it was renamed.
+    let handlers = &owners[0];
+    assert_eq!(handlers["name"], "Version2.Events.handlers", "{owners:#?}");
+    assert_eq!(handlers["renamed_from"], "Version1.Events.handlers");
+    let [from, to] = [0, 1].map(|side| handlers["bytes"][side].as_f64().unwrap());
+    assert!((to / from - 5.0 / 6.0).abs() < 0.01, "{from} {to}");
+    // The table did not change.
+    let large = owners.iter().filter(|row| {
+        let bytes = |side: usize| row["bytes"][side].as_u64().unwrap();
+        bytes(0).abs_diff(bytes(1)) > 1000
+    });
+    assert_eq!(large.count(), 1, "{owners:#?}");
+    // Functions whose lines moved are the same.
+    let allocated = answer["allocated"]["rows"].as_array().unwrap();
+    assert!(allocated.iter().all(|row| row["status"] != "new"), "{allocated:#?}");
+    let text = memtrail(&["diff"], &[&before.recording, &after.recording]);
+    let text = String::from_utf8(text.stdout).unwrap();
+    let place = |words: &str| text.find(words).unwrap_or_else(|| panic!("{words}: {text}"));
+    assert!(place("heap snapshots") < place("allocations, estimated"), "{text}");
+    assert!(place("  owner") < place("  kind"), "{text}");
 }

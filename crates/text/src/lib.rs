@@ -19,6 +19,7 @@ pub mod exact;
 pub mod markup;
 pub mod names;
 mod number;
+mod renamed;
 pub mod rounded;
 mod size;
 
@@ -26,6 +27,7 @@ use std::time::Duration;
 
 pub use duration::{DURATIONS, MAX_DURATION, TIMES};
 pub use number::Number;
+pub use renamed::Renamed;
 pub use size::{LARGEST, SIZES, Size};
 
 /// What is wrong with a text.

@@ -220,9 +220,17 @@ pub(crate) fn leaks(
     query: &HeapLeaks,
 ) -> Result<Outcome<LeaksResponse>, ApiError> {
     let known = all(of, query.rec)?;
-    of_snapshot(of, query.rec, query.snapshot, |loaded| {
+    let last = query.snapshot.or_else(|| known.last().map(|known| known.facts.number));
+    let start = of.look(query.rec, |of| of.profile().info.start.0 as f64 / 1e6)?;
+    let before = last.and_then(|last| leaks::teardown::of_snapshots(&known, last, start));
+    let number = before.map_or(query.snapshot, |(number, _)| Some(number));
+    of_snapshot(of, query.rec, number, |loaded| {
         of.look(query.rec, |of| {
             let mut response = leaks::leaks(loaded, of, &known, query)?;
+            if let Some((_, teardown)) = before {
+                response.summary.push(teardown.description());
+                response.teardown = Some(teardown);
+            }
             let number = loaded.heap().snapshot.facts.number;
             response.unreachable = of.references_of(number).map(|found| {
                 references::unreachable(of, &references::with_garbage(found, loaded), query.limit)
@@ -328,7 +336,8 @@ fn compare(of: &impl Recordings, query: &HeapDiff) -> Result<Outcome<Difference>
         [query.rec, query.rec_b.unwrap_or(query.rec)].map(|rec| of.snapshots(rec));
     // Those of what is looked at, with which the page compares.
     let (stored, shown) = (stored?, shown?);
+    let earlier_names = stored.names().or(|| shown.names());
     let names = shown.names().or(|| stored.names());
-    let response = diff::diff(before, after, query.limit, &names);
+    let response = diff::diff([before, after], query.limit, [&earlier_names, &names]);
     Ok(Outcome::Ready(OfSnapshot { response, partial }))
 }

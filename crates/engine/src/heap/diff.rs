@@ -1,22 +1,23 @@
 //! The answer to `HeapDiff`.
 
-use memtrail_heap::query::{self, Change, ChangeOrder, Difference, Summary};
+use memtrail_heap::query::{self, Change, Difference, Summary};
 
 use super::rows::Rows;
 use super::snapshot_store::VariableNames;
 use crate::names::shown;
 
-/// Compares two snapshots, what changed most first.
+/// Compares two snapshots, what changed most first. Each side's variables have the names that its own program gives them.
 pub(super) fn diff(
-    before: &Summary,
-    after: &Summary,
+    [before, after]: [&Summary; 2],
     limit: usize,
-    names: &VariableNames,
+    [earlier_names, names]: [&VariableNames; 2],
 ) -> Difference {
-    let mut difference = query::diff(before, after, ChangeOrder::Size);
-    for owner in &mut difference.owners {
-        names.rename(owner.kind.as_ref(), &mut owner.name);
-    }
+    let named = |summary: &Summary, names: &VariableNames| {
+        let mut summary = summary.clone();
+        summary.name_owners(|kind, name| names.name(kind, name));
+        summary
+    };
+    let mut difference = query::diff(&named(before, earlier_names), &named(after, names));
     difference.owners.truncate(limit);
     let owners = difference.owners.iter();
     let held = names.held(owners.map(|change| (change.kind.as_ref(), &change.name)));

@@ -64,11 +64,15 @@ impl VariableNames {
         if self.0.is_some() { self } else { others() }
     }
 
+    /// A variable's name, by that which a summary has.
+    pub(super) fn name(&self, kind: &str, name: &str) -> Option<String> {
+        self.0.as_ref()?.stored_names().get(&(kind.to_owned(), name.to_owned())).cloned()
+    }
+
     /// Puts a variable's name in the place of that which a summary has. Kinds of blocks have no kind of root.
     pub(super) fn rename(&self, kind: Option<&String>, name: &mut String) {
-        let (Some(open), Some(kind)) = (&self.0, kind) else { return };
-        if let Some(known) = open.stored_names().get(&(kind.clone(), name.clone())) {
-            name.clone_from(known);
+        if let Some(known) = kind.and_then(|kind| self.name(kind, name)) {
+            *name = known;
         }
     }
 }

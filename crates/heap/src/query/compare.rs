@@ -3,11 +3,12 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use memtrail_text::Renamed;
 use serde::Serialize;
 
 use super::names::{SEVERAL_KINDS, STATIC, joint_name_of};
 use super::sizes::Sizes;
-use super::summary::{MAX_KEPT, Summary};
+use super::summary::{MAX_KEPT, OwnerSum, Summary};
 use crate::units::Bytes;
 
 /// A kind of block or a root in two snapshots.
@@ -16,6 +17,10 @@ use crate::units::Bytes;
 pub struct Change {
     /// Its name.
     pub name: String,
+    /// The variable's name in the earlier snapshot, if its module was renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub renamed_from: Option<String>,
     /// The kind of root, of a root.
     pub kind: Option<String>,
     /// Of a global variable without a name, what it holds in the later snapshot, where that was looked for.
@@ -42,6 +47,7 @@ impl Change {
     fn new((kind, name): RootKey<'_>, sizes: [Sizes; 2], all: AllAlive) -> Self {
         Self {
             name: name.to_owned(),
+            renamed_from: None,
             kind: kind.map(str::to_owned),
             holds: None,
             blocks: None,
@@ -136,20 +142,12 @@ fn unknown_up_to(kept: impl ExactSizeIterator<Item = Bytes>) -> Bytes {
     if kept.len() == MAX_KEPT { kept.min().unwrap_or_default() } else { Bytes(0) }
 }
 
-/// What changes are put in order by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChangeOrder {
-    /// What grew most first, what shrank most last.
-    Growth,
-    /// What changed most first, whichever way.
-    Size,
-}
-
 /// A kind of root, and names; a joint sum has none.
 type RootKey<'s> = (Option<&'s str>, &'s str);
 
-/// Compares two snapshots.
-pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference {
+/// Compares two snapshots; the largest change comes first. Owners are the same if their names are: of another build these have
+/// to be [named](Summary::name_owners) first, as the numbers of fields are others.
+pub fn diff(before: &Summary, after: &Summary) -> Difference {
     let all = AllAlive::of([before, after].map(Summary::sizes));
     let mut kinds: BTreeMap<&str, ([u64; 2], [Sizes; 2])> = BTreeMap::new();
     let mut roots: BTreeMap<RootKey<'_>, [Sizes; 2]> = BTreeMap::new();
@@ -174,6 +172,7 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
             owners.entry((Some(&owner.kind), &owner.name)).or_default()[side] = owner.sizes();
         }
     }
+    let earlier_names = join_renamed(&mut owners, before, after);
     let kinds = kinds.into_iter().map(|(name, (blocks, sizes))| Change {
         blocks: Some(blocks),
         ..Change::new((None, name), sizes, all)
@@ -185,14 +184,15 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     let joint = joint
         .into_iter()
         .map(|(key, sizes)| Change { is_joint: true, ..Change::new(key, sizes, all) });
-    let owners = owners.into_iter().map(|((kind, name), sizes)| {
-        Change::new((kind, if name.is_empty() { STATIC } else { name }), sizes, all)
+    let owners = owners.into_iter().map(|((kind, name), sizes)| Change {
+        renamed_from: earlier_names.get(&(kind, name)).cloned(),
+        ..Change::new((kind, if name.is_empty() { STATIC } else { name }), sizes, all)
     });
     Difference {
-        owners: changed(owners.collect(), order),
-        kinds: changed(kinds.collect(), order),
-        roots: changed(roots.collect(), order),
-        joint: changed(joint.collect(), order),
+        owners: changed(owners.collect()),
+        kinds: changed(kinds.collect()),
+        roots: changed(roots.collect()),
+        joint: changed(joint.collect()),
         unknown: Unknown::of([before, after]),
         bytes: [before.bytes, after.bytes],
         external: [before.external, after.external],
@@ -200,13 +200,31 @@ pub fn diff(before: &Summary, after: &Summary, order: ChangeOrder) -> Difference
     }
 }
 
-fn changed(mut changes: Vec<Change>, order: ChangeOrder) -> Vec<Change> {
+/// Makes one row of a variable whose module was renamed. The answer is its earlier name.
+fn join_renamed<'s>(
+    owners: &mut BTreeMap<RootKey<'s>, [Sizes; 2]>,
+    before: &'s Summary,
+    after: &'s Summary,
+) -> BTreeMap<RootKey<'s>, String> {
+    let names = |side: &'s Summary| side.owners.iter().map(|owner| owner.name.as_str());
+    let renamed = Renamed::between(names(before), names(after));
+    let mut earlier_names = BTreeMap::new();
+    for owner in &after.owners {
+        let Some(earlier) = renamed.earlier_name(&owner.name) else { continue };
+        let same = |other: &&OwnerSum| other.kind == owner.kind && other.name == earlier;
+        let Some(old) = before.owners.iter().find(same) else { continue };
+        let key = (Some(owner.kind.as_str()), owner.name.as_str());
+        owners.remove(&(Some(old.kind.as_str()), old.name.as_str()));
+        owners.entry(key).or_default()[0] = old.sizes();
+        earlier_names.insert(key, earlier);
+    }
+    earlier_names
+}
+
+fn changed(mut changes: Vec<Change>) -> Vec<Change> {
     // Bytes that move between the heap and memory outside are a change, too.
     changes.retain(|change| change.bytes[0] != change.bytes[1] || change.growth() != 0);
-    changes.sort_by_key(|change| {
-        let growth = change.growth();
-        Reverse(if order == ChangeOrder::Size { growth.abs() } else { growth })
-    });
+    changes.sort_by_key(|change| Reverse(change.growth().abs()));
     changes
 }
 

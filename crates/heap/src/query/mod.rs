@@ -54,7 +54,7 @@ pub use children::{
     Child, ChildOrder, NodeKind, REST, TreeItem, children, form_name, group_members, node_name,
     sort_children,
 };
-pub use compare::{Change, ChangeOrder, Difference, diff};
+pub use compare::{Change, Difference, diff};
 pub use contained::{Contained, FoldedContainer};
 pub use containers::{Container, Containers, Waste, containers};
 pub use dominated::{Dominated, DominatedRoot, Group, dominated};

@@ -102,6 +102,15 @@ pub struct OwnerSum {
 pub(super) const MAX_KEPT: usize = 4096;
 
 impl Summary {
+    /// Gives owners the names that variables have in the sources: of a kind of root and a stored name, the other name.
+    pub fn name_owners(&mut self, name: impl Fn(&str, &str) -> Option<String>) {
+        for owner in &mut self.owners {
+            if let Some(name) = name(&owner.kind, &owner.name) {
+                owner.name = name;
+            }
+        }
+    }
+
     /// Raised whenever what it holds, or how that is found, changes.
     pub const VERSION: u32 = 13;
 

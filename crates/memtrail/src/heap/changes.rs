@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_heap::query::{self, Change, ChangeOrder, Growth, Heap, RootsBy, Summary};
+use memtrail_heap::query::{self, Change, Growth, Heap, RootsBy, Summary};
 use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
@@ -23,8 +23,8 @@ use crate::view::snapshot_file;
 
 /// Compare two snapshots of a program
 ///
-/// Kinds of blocks by their own size, owners by what is attributed to them (see `heap roots`); what grew
-/// most comes first. Sizes include off-heap memory: `off-heap` is its part of `after`. Of programs with their children, sums over all processes are compared.
+/// Owners by what is attributed to them (see `heap roots`), kinds of blocks by their own size; the largest
+/// change comes first. Sizes include off-heap memory: `off-heap` is its part of `after`. Of programs with their children, sums over all processes are compared.
 #[derive(clap::Args)]
 pub(crate) struct DiffArgs {
     /// The earlier: a snapshot (NNNN.heap), or a recording, of which it is the last snapshot, or the
@@ -138,19 +138,22 @@ pub(crate) struct Heaps {
 }
 
 impl Heaps {
-    /// Compares two snapshots; names are those that the later has.
+    /// Compares two snapshots. Each has the names of its own program; one without names has those of the other.
     pub(crate) fn compare(first: &Path, last: &Path) -> Result<Self, Failure> {
         let inputs = [Input::open(first)?, Input::open(last)?];
         let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
         let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
             .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
-        let mut difference = query::diff(&from?, &to?, ChangeOrder::Growth);
+        let (mut from, mut to) = (from?, to?);
+        let names = [&before, &after].map(|heap| query::stored_names(heap));
+        for (side, summary) in [&mut from, &mut to].into_iter().enumerate() {
+            let own = if names[side].is_empty() { &names[1 - side] } else { &names[side] };
+            summary.name_owners(|kind, name| own.get(&(kind.to_owned(), name.to_owned())).cloned());
+        }
+        let mut difference = query::diff(&from, &to);
         add_holds(&inputs[1], &after, &mut difference.owners, |row| {
             (row.kind.as_deref(), &row.name, &mut row.holds)
         })?;
-        rename(&query::stored_names(&after), &mut difference.owners, |row| {
-            Some((row.kind.as_ref()?, &mut row.name))
-        });
         let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
         let snapshots = [first, last].map(Compared::look);
         Ok(Self {
@@ -178,7 +181,7 @@ impl Heaps {
             By::Owner => ("owner", &difference.owners),
             By::Root => ("root", &difference.roots),
         };
-        for (title, changes) in [("kind", &difference.kinds), roots] {
+        for (title, changes) in [roots, ("kind", &difference.kinds)] {
             if changes.is_empty() {
                 continue;
             }
@@ -186,6 +189,9 @@ impl Heaps {
             let mut table = Table::new(&["change", "before", "after", "off-heap"], title);
             for change in changes.iter().take(limit) {
                 table.row(figures(change), name(change.kind.as_ref(), &change.name));
+                if let Some(earlier) = &change.renamed_from {
+                    table.row(vec![String::new(); 4], format!("  was {earlier}"));
+                }
                 owners::add_holds(&mut table, change.holds.as_deref());
             }
             table.print(canvas);

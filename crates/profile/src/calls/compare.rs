@@ -1,6 +1,7 @@
 //! Two recordings side by side, or two choices from one: what is new, gone, grown or shrunk.
 //!
-//! Functions, sites, modules and files are the same on both sides if their keys are. A difference
+//! Functions, sites, modules and files are the same on both sides if their keys are, or if their module was renamed or their
+//! line moved (`renamed`). A difference
 //! counts as one only if it is more than three times its standard error: sampling the same run
 //! twice gives other numbers, too.
 
@@ -14,7 +15,8 @@ use super::View;
 use super::entities::{Entity, Label, NO_ENTITY};
 use super::flame::Limits;
 use super::level::{Level, Match};
-use super::table::table;
+use super::renamed;
+use super::table::{Line, table};
 use crate::estimate::{Estimate, Estimator};
 use crate::selected::Cell;
 use crate::sites::By;
@@ -162,15 +164,26 @@ pub fn compare_table(first: Side<'_>, second: Side<'_>, by: By) -> Vec<Change> {
             status: Status::of(before, after),
         });
     };
-    let parts = |line: &super::table::Line| (line.label, line.total, line.own);
+    let parts = |line: &Line| (line.label, line.total, line.own);
+    let mut gone = Vec::new();
     for line in &before {
-        let other = others.remove(first.key(line.label)).map(|at| parts(&after[at]));
-        change(Some(parts(line)), other);
-    }
-    for line in &after {
-        if others.contains_key(second.key(line.label)) {
-            change(None, Some(parts(line)));
+        match others.remove(first.key(line.label)) {
+            Some(at) => change(Some(parts(line)), Some(parts(&after[at]))),
+            None => gone.push(*line),
         }
+    }
+    let is_new = |line: &&Line| others.contains_key(second.key(line.label));
+    let new: Vec<Line> = after.iter().filter(is_new).copied().collect();
+    let mut is_paired = [vec![false; gone.len()], vec![false; new.len()]];
+    for (old, at) in renamed::pairs([first, second], [&gone, &new]) {
+        change(Some(parts(&gone[old])), Some(parts(&new[at])));
+        (is_paired[0][old], is_paired[1][at]) = (true, true);
+    }
+    for (line, _) in gone.iter().zip(&is_paired[0]).filter(|(_, is_paired)| !**is_paired) {
+        change(Some(parts(line)), None);
+    }
+    for (line, _) in new.iter().zip(&is_paired[1]).filter(|(_, is_paired)| !**is_paired) {
+        change(None, Some(parts(line)));
     }
     changes
 }

@@ -54,16 +54,22 @@ proptest! {
             let mut keys: BTreeSet<String> = before.keys().cloned().collect();
             keys.extend(after.keys().cloned());
             let changes = compare_table(first, second, by);
-            prop_assert_eq!(changes.len(), keys.len());
-            for change in changes {
+            let mut paired = 0;
+            for change in changes.iter().copied() {
                 let of_a = change.first.map(|label| a.entities.label_key(label));
                 let of_b = change.second.map(|label| b.entities.label_key(label));
-                let key = of_a.or(of_b).unwrap();
-                prop_assert!(of_a.is_none_or(|k| k == key) && of_b.is_none_or(|k| k == key));
-                let was = before.get(key).copied().unwrap_or_default();
-                let is = after.get(key).copied().unwrap_or_default();
-                prop_assert_eq!(of_a.is_some(), before.contains_key(key));
-                prop_assert_eq!(of_b.is_some(), after.contains_key(key));
+                prop_assert!(of_a.is_some() || of_b.is_some());
+                if let (Some(old), Some(new)) = (of_a, of_b) && old != new {
+                    // Renamed or moved: each key is on one side alone.
+                    prop_assert!(!after.contains_key(old) && !before.contains_key(new));
+                    paired += 1;
+                } else {
+                    let key = of_a.or(of_b).unwrap();
+                    prop_assert_eq!(of_a.is_some(), before.contains_key(key));
+                    prop_assert_eq!(of_b.is_some(), after.contains_key(key));
+                }
+                let was = of_a.and_then(|key| before.get(key)).copied().unwrap_or_default();
+                let is = of_b.and_then(|key| after.get(key)).copied().unwrap_or_default();
                 prop_assert!(near(change.before.value, was.0) && near(change.after.value, is.0));
                 prop_assert!(near(change.own_before.value, was.1));
                 prop_assert!(near(change.own_after.value, is.1));
@@ -71,6 +77,7 @@ proptest! {
                 prop_assert!(near(change.blocks_after, is.2));
                 prop_assert_eq!(change.status, Status::of(change.before, change.after));
             }
+            prop_assert_eq!(changes.len() + paired, keys.len());
         }
 
         let (before, after) = (boxes(&a), boxes(&b));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_heap::Bytes;
-use memtrail_heap::query::{self, ChangeOrder, StoredNames, Summary};
+use memtrail_heap::query::{self, StoredNames, Summary};
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
@@ -149,8 +149,8 @@ fn within(args: &DiffArgs, members: &[Fitting]) -> Result<(Heaps, Read), Failure
 #[derive(Default)]
 struct Sums {
     sides: [Vec<(OfProcess, Summary)>; 2],
-    /// Names of variables, by program.
-    names: HashMap<String, StoredNames>,
+    /// Names of variables before and after, by program.
+    names: [HashMap<String, StoredNames>; 2],
     has_forks: bool,
 }
 
@@ -168,8 +168,7 @@ impl Sums {
             bytes: summary.bytes,
             external: summary.external,
         };
-        // Names of the later side are the ones that count.
-        let names = self.names.entry(process.process.program_name().to_owned()).or_default();
+        let names = self.names[side].entry(process.process.program_name().to_owned()).or_default();
         names.extend(query::stored_names(&heap));
         self.has_forks |= member.is_fork;
         self.sides[side].push((process, summary));
@@ -184,12 +183,12 @@ impl Sums {
         for (side, all) in sides.into_iter().enumerate() {
             for (process, mut summary) in all {
                 let name = process.process.program_name().to_owned();
-                // Fields of the same number are other variables in another program.
-                if let Some(names) = names.get(&name) {
-                    changes::rename(names, &mut summary.owners, |owner| {
-                        Some((&owner.kind, &mut owner.name))
-                    });
-                }
+                // Fields of the same number are other variables in another program, and in another build of it.
+                let mut known = [&names[side], &names[1 - side]].map(|names| names.get(&name));
+                let names = known.iter_mut().find_map(|names| names.filter(|n| !n.is_empty()));
+                summary.name_owners(|kind, name| {
+                    names?.get(&(kind.to_owned(), name.to_owned())).cloned()
+                });
                 let empty = || Program {
                     name: name.clone(),
                     processes: [0; 2],
@@ -206,7 +205,7 @@ impl Sums {
             processes[side].sort_by_key(|process| Reverse(process.bytes + process.external));
         }
         let [before, after] = summaries.map(Summary::sum);
-        let difference = query::diff(&before, &after, ChangeOrder::Growth);
+        let difference = query::diff(&before, &after);
         let mut programs: Vec<Program> = programs.into_values().collect();
         programs.sort_by_key(|program| Reverse(program.sizes().into_iter().max()));
         let sides = Sides::Families(Compared { processes, programs, too_few, has_forks });
