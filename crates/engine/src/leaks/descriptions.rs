@@ -10,6 +10,7 @@ use super::growth::GrowthRate;
 use super::owned::Owner;
 use super::response::{CallerShare, LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
+use super::teardown::Teardown;
 use super::verdict::Class;
 use crate::names::shown;
 use crate::recording::Recording;
@@ -158,8 +159,17 @@ fn called_in_shares(place: &Place, chain: &[Place], callers: &[CallerShare]) -> 
 }
 
 /// The same of a call site that a part was allocated in by way of these callers.
-pub(super) fn allocated_at(places: &[Place], share: f64, freed: u64) -> String {
-    let fate = if freed == 0 { "never freed" } else { "more is allocated than freed" };
+pub(super) fn allocated_at(
+    places: &[Place],
+    share: f64,
+    freed: u64,
+    teardown: Option<Teardown>,
+) -> String {
+    let fate = match (freed, teardown) {
+        (0, None) => "never freed",
+        (0, Some(_)) => "kept until the program ended",
+        _ => "more is allocated than freed",
+    };
     let Some((place, callers)) = places.split_first() else {
         return format!("allocated by unknown code; {fate}");
     };
@@ -344,8 +354,16 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         } else {
             let least = percent(super::verdict::SHARE);
             summary.push(format!("none of them grows steadily by {least} of the heap or more"));
-            let share = response.unjudged.share_of(response.alive);
-            if is_unjudged(response) {
+            if response.unowned > Bytes(0) {
+                summary.push(format!(
+                    "{} cannot be judged: a function that returned before the exit had them, and nothing refers to them in \
+                     the only snapshot. Take snapshots while the program works (--snapshot every-major)",
+                    bytes(response.unowned.0 as f64)
+                ));
+            }
+            let few = Bytes(response.unjudged.0.saturating_sub(response.unowned.0));
+            let share = few.share_of(response.alive);
+            if share >= MIN_UNJUDGED {
                 summary.push(format!(
                     "{} of the heap cannot be judged, as too few of its blocks were sampled or too little was allocated \
                      since: a longer recording and a higher --rate sample more, and five snapshots are enough without, or \
@@ -367,7 +385,7 @@ pub fn of_process(response: &LeaksResponse) -> String {
         format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
     };
     let judged = if *snapshots == 0 { "call site" } else { "owner" };
-    let share = percent(response.unjudged.share_of(*alive));
+    let share = percent(response.unjudged.share_of(*alive + response.unowned));
     let unjudged = is_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
     let unjudged = unjudged.unwrap_or_default();
     let (owners, snapshots) = (number(*owners, judged), number(*snapshots, "snapshot"));

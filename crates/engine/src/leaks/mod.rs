@@ -33,8 +33,10 @@ mod owned;
 mod response;
 mod rules;
 pub(crate) mod sites;
+pub(crate) mod teardown;
 mod thread_number;
 mod threads;
+mod unowned;
 mod unrecorded;
 pub mod verdict;
 
@@ -52,6 +54,7 @@ pub use response::{
     BlocksEstimate, CallerShare, ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect,
     UnreachableResponse, UnreachableSite,
 };
+pub use teardown::Teardown;
 pub use unrecorded::Unrecorded;
 
 use crate::api_error::ApiError;
@@ -117,6 +120,15 @@ pub(crate) fn leaks(
         )
     });
     let details: Vec<Suspect> = details.collect();
+    let gone = if history.snapshots() < unowned::SNAPSHOTS {
+        let number = heap.snapshot.facts.number;
+        let facts = known.iter().map(|known| &known.facts).find(|facts| facts.number == number);
+        let collections = facts.and_then(|facts| facts.major);
+        unowned::unowned(loaded, recording, &own, &clock, (&evidence, history.end), collections)
+    } else {
+        Vec::new()
+    };
+    let gone_bytes: u64 = gone.iter().map(|site| site.bytes.0).sum();
     let cleared = others.iter().map(|(judged, owner)| ClearedOwner {
         owner: shown(&descriptions::owner_name(owner)),
         class: judged.class,
@@ -128,14 +140,16 @@ pub(crate) fn leaks(
         unreachable: None,
         unrecorded: unrecorded::unrecorded(recording, &clock, external),
         suspects: details,
-        cleared: cleared.collect(),
+        cleared: gone.into_iter().chain(cleared).take(MAX_CLEARED).collect(),
+        teardown: None,
         summary: Vec::new(),
         owners: counts.0,
         alive,
         seconds: history.end,
         snapshots: history.snapshots(),
         sampled: counts.1,
-        unjudged: Bytes(unjudged as u64),
+        unjudged: Bytes(unjudged as u64 + gone_bytes),
+        unowned: Bytes(gone_bytes),
         evidence,
     };
     response.summary = descriptions::summary(&response);

@@ -8,6 +8,7 @@ use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
 use super::growth::GrowthRate;
+use super::teardown::Teardown;
 use super::unrecorded::Unrecorded;
 use super::verdict::{Class, Evidence};
 
@@ -33,10 +34,16 @@ pub struct LeaksResponse {
     pub sampled: usize,
     /// What owners own of whose blocks too few were sampled to judge whether they grow.
     pub unjudged: Bytes,
+    /// The part of that to which nothing refers any more in the only snapshot, although collections had not freed it.
+    pub unowned: Bytes,
     /// Of native programs whose references were looked for: the blocks to which none leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub unreachable: Option<UnreachableResponse>,
+    /// Memory that the end of the program freed, if the verdict was made before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub teardown: Option<Teardown>,
     /// Memory that grows and that the recording tells nothing of.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

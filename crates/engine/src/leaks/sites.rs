@@ -21,10 +21,11 @@ use super::growth::GrowthRate;
 use super::own_code::OwnCode;
 use super::owned::Lifetime;
 use super::response::{ClearedOwner, LeaksResponse, Place, Suspect};
+use super::teardown::Teardown;
 use super::verdict::{
     self, Class, Evidence, Judged, LEAST, MAX_DATES, OwnerEvidence, SHARE, subsampled,
 };
-use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions};
+use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions, teardown};
 use crate::heap::samples::{allocating_site, sites};
 use crate::recording::Recording;
 
@@ -66,10 +67,13 @@ struct Growing {
 
 /// Looks for leaks among call sites.
 pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
-    let end = recording.profile().end.seconds();
+    let whole = recording.profile().end.seconds();
+    let clock = Clock::new(recording.profile(), whole);
+    let teardown = teardown::of_samples(recording, |work| clock.time(work));
+    let end = teardown.map_or(whole, |teardown| teardown.judged_at);
     let clock = Clock::new(recording.profile(), end);
     let own = OwnCode::new(recording);
-    let places = by_place(recording, &own, &clock);
+    let places = by_place(recording, &own, &clock, end);
     let all: f64 = places.iter().flatten().map(Allocated::bytes).sum();
     let least = LEAST.max(all * SHARE);
     let mut judge = Judge::new(&places, recording, &clock, end);
@@ -127,7 +131,11 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
         unrecorded: None,
-        suspects: growing.iter().map(|one| suspect(one, &own, &clock, all, end)).collect(),
+        teardown,
+        suspects: growing
+            .iter()
+            .map(|one| suspect(one, &own, &clock, (all, end), teardown))
+            .collect(),
         cleared,
         summary: Vec::new(),
         owners,
@@ -136,10 +144,12 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         snapshots: 0,
         sampled,
         unjudged: Bytes(unjudged as u64),
+        unowned: Bytes(0),
         unreachable: None,
         evidence: judge.all,
     };
     response.summary = descriptions::summary_of_sites(&response);
+    response.summary.extend(teardown.map(|teardown| teardown.description()));
     if recording.description.has_malloc && recording.snapshots.len() == 0 {
         response.summary.push(descriptions::OCAML_HEAP_NOT_JUDGED.to_owned());
     }
@@ -194,8 +204,13 @@ fn sizes(work: &[f64], lifetimes: &[Lifetime]) -> Vec<u64> {
     work.iter().map(|at| size(at) as u64).collect()
 }
 
-/// The sampled blocks of each call site, by the paths to it.
-fn by_place(recording: &Recording, own: &OwnCode<'_>, clock: &Clock) -> Vec<Vec<Allocated>> {
+/// The sampled blocks of each call site, by the paths to it, as they were at `end` in seconds.
+fn by_place(
+    recording: &Recording,
+    own: &OwnCode<'_>,
+    clock: &Clock,
+    end: f64,
+) -> Vec<Vec<Allocated>> {
     let profile = recording.profile();
     let blocks = &profile.blocks;
     let mut places: Vec<Vec<Allocated>> = Vec::new();
@@ -203,7 +218,8 @@ fn by_place(recording: &Recording, own: &OwnCode<'_>, clock: &Clock) -> Vec<Vec<
     let mut of_site: HashMap<Option<Site>, usize> = HashMap::new();
     let is_judged =
         |row: &Row| !recording.description.has_malloc || blocks.domain(*row) == malloc::DOMAIN;
-    for row in blocks.rows().filter(is_judged) {
+    let is_before = |row: &Row| blocks.allocated(*row).seconds() <= end;
+    for row in blocks.rows().filter(is_judged).filter(is_before) {
         let stack = blocks.stack(row);
         let (place, path) = *of_stack.entry(stack).or_insert_with(|| {
             let calls = path(recording, own, row);
@@ -219,7 +235,7 @@ fn by_place(recording: &Recording, own: &OwnCode<'_>, clock: &Clock) -> Vec<Vec<
             });
             (place, path)
         });
-        let freed = blocks.collected(row).map(Elapsed::seconds);
+        let freed = blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
         places[place][path].lifetimes.push(Lifetime {
             allocated: clock.at(blocks.allocated(row).seconds()),
             freed: freed.map(|at| clock.at(at)),
@@ -278,7 +294,13 @@ fn short(place: &Place) -> Place {
     Place { file: place.file.as_ref().map(name), ..place.clone() }
 }
 
-fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64, end: f64) -> Suspect {
+fn suspect(
+    one: &Growing,
+    own: &OwnCode<'_>,
+    clock: &Clock,
+    (all, end): (f64, f64),
+    teardown: Option<Teardown>,
+) -> Suspect {
     let Growing { allocated, growth, class, share } = one;
     let places: Vec<Place> = allocated.path.iter().filter_map(|site| own.place(*site)).collect();
     let looked_at = allocated.lifetimes.iter().filter(|block| block.allocated <= LOOKED_AT);
@@ -303,7 +325,7 @@ fn suspect(one: &Growing, own: &OwnCode<'_>, clock: &Clock, all: f64, end: f64) 
         rule: "growing allocation site",
         class: *class,
         heading: descriptions::heading(&it, growth),
-        descriptions: vec![descriptions::allocated_at(&short, *share, freed)],
+        descriptions: vec![descriptions::allocated_at(&short, *share, freed, teardown)],
         evidence: descriptions::evidence_of_site(growth, not_freed, freed, half),
         next: None,
         owner: site,

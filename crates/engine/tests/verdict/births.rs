@@ -1,7 +1,7 @@
 //! One snapshot, and the birth dates of a few live samples.
 
 use memtrail_engine::leaks::verdict::{
-    Class, Evidence, MAX_RANKS, OwnerEvidence, judge, subsampled,
+    Class, Evidence, Life, MAX_DATES, MAX_RANKS, OwnerEvidence, judge, subsampled,
 };
 
 use crate::random::Random;
@@ -21,10 +21,19 @@ fn samples(random: &mut Random, falls: bool) -> Vec<f64> {
     moments
 }
 
+/// How an owner's blocks are chosen.
+struct Kind {
+    is_kept: IsKept,
+    /// True if the owner had the others, too, and they were freed.
+    frees: bool,
+}
+
 /// The judgement of one owner with about so many live samples.
-fn class(random: &mut Random, wanted: f64, falls: bool, is_kept: &IsKept) -> Class {
+fn class(random: &mut Random, wanted: f64, falls: bool, kind: &Kind) -> Class {
+    let Kind { is_kept, frees } = kind;
     let all = samples(random, falls);
-    let mut kept: Vec<f64> = all.iter().copied().filter(|at| is_kept(*at, random)).collect();
+    let (mut kept, others): (Vec<f64>, Vec<f64>) = all.iter().partition(|at| is_kept(**at, random));
+    let owned = kept.len();
     let count = (wanted + random.normal() * wanted.sqrt()).round().max(0.0) as usize;
     while kept.len() > count {
         let place = random.number(0, kept.len() - 1);
@@ -34,6 +43,11 @@ fn class(random: &mut Random, wanted: f64, falls: bool, is_kept: &IsKept) -> Cla
         kind: "global".to_owned(),
         sizes: vec![8 << 20],
         live: kept.len() as u64,
+        freed: if *frees {
+            lives(&others, kept.len() as f64 / owned.max(1) as f64)
+        } else {
+            vec![]
+        },
         births: kept,
         ..OwnerEvidence::default()
     };
@@ -49,12 +63,20 @@ fn class(random: &mut Random, wanted: f64, falls: bool, is_kept: &IsKept) -> Cla
     judge(&evidence)[0].class
 }
 
-fn counts(wanted: f64, falls: bool, kind: &dyn Fn(&mut Random) -> IsKept) -> (usize, usize) {
+/// This part of the blocks, each of which lived for as long as the cache is old.
+fn lives(born: &[f64], part: f64) -> Vec<Life> {
+    let sampled = subsampled(born, ((born.len() as f64 * part) as usize).max(2));
+    let oldest = born.iter().copied().fold(0.0, f64::max);
+    let life = |born: f64| Life { born, died: (born + 1.0 - oldest).min(1.0), bytes: 1000.0 };
+    sampled.into_iter().map(life).collect()
+}
+
+fn counts(wanted: f64, falls: bool, kind: &dyn Fn(&mut Random) -> Kind) -> (usize, usize) {
     let mut random = Random(3);
     let classes: Vec<Class> = (0..200)
         .map(|_| {
-            let is_kept = kind(&mut random);
-            class(&mut random, wanted, falls, &is_kept)
+            let kind = kind(&mut random);
+            class(&mut random, wanted, falls, &kind)
         })
         .collect();
     let of = |wanted: fn(Class) -> bool| classes.iter().filter(|class| wanted(**class)).count();
@@ -65,34 +87,69 @@ fn counts(wanted: f64, falls: bool, kind: &dyn Fn(&mut Random) -> IsKept) -> (us
 fn an_even_leak_is_found_with_enough_samples_and_never_cleared() {
     for falls in [false, true] {
         for (wanted, least) in [(4.0, 0), (8.0, 30), (16.0, 130), (40.0, 190)] {
-            let (grows, undecided) = counts(wanted, falls, &|_| Box::new(|_, _| true));
+            let (grows, undecided) =
+                counts(wanted, falls, &|_| Kind { is_kept: Box::new(|_, _| true), frees: false });
             assert!(grows >= least, "{wanted}: {grows}");
             assert!(grows + undecided >= 190, "{wanted}: {grows} {undecided}");
         }
     }
 }
 
+/// A feature that leaks from then on. A cache that is as old has freed what was there before.
+#[test]
+fn a_leak_that_began_within_the_first_half_is_found() {
+    for (has_freed, from, least, most) in [(false, 0.15, 180, 200), (true, 0.33, 0, 2)] {
+        let mut random = Random(5);
+        let mut grows = 0;
+        for _ in 0..200 {
+            let since = random.between(from, 0.45);
+            let all = samples(&mut random, false);
+            let (before, kept): (Vec<f64>, Vec<f64>) = all.iter().partition(|at| **at < since);
+            let life = |born: &f64| Life { born: *born, died: born + since / 2.0, bytes: 1000.0 };
+            let owner = OwnerEvidence {
+                kind: "global".to_owned(),
+                sizes: vec![1 << 20, 8 << 20],
+                live: kept.len() as u64,
+                births: subsampled(&kept, MAX_DATES),
+                freed: if has_freed { before.iter().map(life).collect() } else { Vec::new() },
+                ..OwnerEvidence::default()
+            };
+            let evidence = Evidence {
+                work: vec![since + 0.01, 1.0],
+                alive: vec![2 << 20, 10 << 20],
+                end: 1.0,
+                sampled: subsampled(&all, MAX_RANKS),
+                before: all.len() as u64,
+                owners: vec![owner],
+                ..Evidence::default()
+            };
+            grows += usize::from(judge(&evidence)[0].class.is_suspect());
+        }
+        assert!((least..=most).contains(&grows), "{has_freed}: {grows}");
+    }
+}
+
 #[test]
 fn warm_ups_caches_and_stages_are_no_leaks() {
     type Make = fn(&mut Random) -> IsKept;
-    let kinds: [(&str, Make); 5] = [
-        ("cache", |r| {
+    let kinds: [(&str, bool, Make); 5] = [
+        ("cache", true, |r| {
             let since = 1.0 - r.between(0.02, 0.6);
             Box::new(move |at, _| at > since)
         }),
-        ("warm-up", |r| {
+        ("warm-up", false, |r| {
             let filled = r.between(0.02, 0.6);
             Box::new(move |at, _| at < filled)
         }),
-        ("cache that forgets by chance", |r| {
+        ("cache that forgets by chance", true, |r| {
             let kept = r.between(0.02, 0.2);
             Box::new(move |at, r| r.unit() < (-(1.0 - at) / kept).exp())
         }),
-        ("saturating", |r| {
+        ("saturating", false, |r| {
             let rate = r.between(4.0, 15.0);
             Box::new(move |at, r| r.unit() < (-rate * at).exp())
         }),
-        ("stage", |r| {
+        ("stage", false, |r| {
             let from = r.between(0.1, 0.7);
             let to = from + r.between(0.05, 0.25);
             Box::new(move |at, _| from < at && at < to)
@@ -100,7 +157,8 @@ fn warm_ups_caches_and_stages_are_no_leaks() {
     ];
     for falls in [false, true] {
         for wanted in [4.0, 8.0, 16.0, 40.0] {
-            for (name, kind) in kinds {
+            for (name, frees, make) in kinds {
+                let kind = |random: &mut Random| Kind { is_kept: make(random), frees };
                 let (grows, _) = counts(wanted, falls, &kind);
                 assert!(grows <= 2, "{name}, {wanted}: {grows}");
             }

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, MIDDLE, QUEUED, RISE};
+use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, FREED, MIDDLE, QUEUED, RISE};
 use super::evidence::{Evidence, Life, OwnerEvidence};
 
 /// What birth dates say.
@@ -51,6 +51,18 @@ pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates 
     }
     let is_spread = count >= BLOCKS && first.min(last) >= 2 && (mean - 0.5).abs() <= MIDDLE;
     if is_spread { Dates::Spread } else { Dates::Few }
+}
+
+/// True if it began within the first half of the work, and keeps all since: a leak of a feature that is used from then on.
+///
+/// A cache whose oldest block is as old has freed what was there before.
+pub(super) fn began_late(all: &Evidence, owner: &OwnerEvidence) -> bool {
+    let Some(first) = owner.births.first() else { return false };
+    let is_kept = owner.freed.len() as f64 <= FREED * owner.births.len() as f64;
+    *first <= 0.5
+        && owner.births.len() >= 2 * BLOCKS
+        && is_kept
+        && dates(all, owner, *first) == Dates::Spread
 }
 
 /// True if blocks of the same call sites still stayed after the last snapshot, false if they did not; nothing if too few
@@ -105,7 +117,8 @@ pub(super) fn falls_behind(owner: &OwnerEvidence) -> bool {
     let blocks: Vec<(f64, f64)> = lives.iter().map(|life| life.limits).collect();
     let later: Vec<(f64, f64)> =
         blocks[blocks.len() / 2..].iter().map(|(_, upper)| (*upper, *upper)).collect();
-    blocks.len() >= QUEUED
+    owner.births.len() >= BLOCKS
+        && blocks.len() >= QUEUED
         && rise(&blocks) >= RISE
         && rise(&later) >= RISE / 2.0
         && rise(&of_collections(&lives)) >= RISE / 2.0
@@ -175,7 +188,8 @@ mod tests {
             let died = collections.iter().find(|at| **at >= born + life(born))?;
             Some(Life { born, died: *died, bytes: 1.0 })
         });
-        OwnerEvidence { freed: freed.collect(), ..OwnerEvidence::default() }
+        let births = (0..20).map(|step| f64::from(step).mul_add(0.005, 0.9)).collect();
+        OwnerEvidence { freed: freed.collect(), births, ..OwnerEvidence::default() }
     }
 
     /// Moments of collections of a heap that grows: each is farther from the last.

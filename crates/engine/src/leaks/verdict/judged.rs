@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::births::{Dates, dates, falls_behind, goes_on, is_renewed};
+use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
 use super::constants::{COVER, LASTED, LATE, LEAST, SAME, SHARE, UNDECIDED};
 use super::evidence::{Evidence, OwnerEvidence};
 use super::series::{Series, series};
@@ -183,6 +183,7 @@ impl Found {
             Dates::Spread => Class::Grows,
             Dates::Early => Class::FilledOnce,
             // The lives of a small queue rise by chance while it fills once more.
+            Dates::Recent | Dates::Few if began_late(evidence, owner) => Class::Grows,
             Dates::Recent if size >= 4.0 * LEAST && falls_behind(owner) => Class::FallsBehind,
             Dates::Recent if by == BySizes::Unknown && is_renewed(owner, size) => {
                 Class::ComesAndGoes

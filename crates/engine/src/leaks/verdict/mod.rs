@@ -2,7 +2,7 @@
 //!
 //! | step | module |
 //! |---|---|
-//! | put owners together that hand memory to each other | [`series`] |
+//! | put owners together that hand memory to each other | [`mod@series`] |
 //! | judge exact sizes over the work by their floor and ceiling | [`shape`] |
 //! | judge birth dates of live samples where there are too few sizes | [`births`] |
 //! | rule out what ended before the last snapshot's end, and stages of a task | [`judge`] |

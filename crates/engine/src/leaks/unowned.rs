@@ -1,0 +1,103 @@
+//! Blocks that nothing refers to in the only snapshot, although they outlived collections: a local variable that has returned
+//! had them. One snapshot at the exit shows nothing of such a leak, so it cannot clear it.
+
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
+use memtrail_heap::Bytes;
+use memtrail_profile::blocks::Row;
+use memtrail_profile::time::Elapsed;
+use memtrail_trace::{Site, Source, StackId};
+
+use super::clock::Clock;
+use super::gathered;
+use super::own_code::OwnCode;
+use super::owned::Lifetime;
+use super::response::ClearedOwner;
+use super::verdict::{Class, Evidence, LEAST, MAX_DATES, OwnerEvidence, judge, subsampled};
+use crate::heap::join::sampled;
+use crate::heap::loaded::LoadedSnapshot;
+use crate::heap::samples::sites;
+use crate::recording::Recording;
+
+/// With so many snapshots, those while the program worked show what had the blocks.
+pub(super) const SNAPSHOTS: usize = 3;
+/// Collections that free what nothing refers to. Without them blocks that stay tell nothing.
+const COLLECTIONS: u64 = 4;
+
+/// Call sites whose blocks stayed evenly, and to which nothing refers: they cannot be judged.
+pub(super) fn unowned(
+    loaded: &LoadedSnapshot,
+    recording: &Recording,
+    own: &OwnCode<'_>,
+    clock: &Clock,
+    (evidence, end): (&Evidence, f64),
+    collections: Option<u64>,
+) -> Vec<ClearedOwner> {
+    if collections.is_none_or(|collections| collections < COLLECTIONS) {
+        return Vec::new();
+    }
+    let profile = recording.profile();
+    let blocks = &profile.blocks;
+    let garbage: HashSet<Row> = sampled(loaded, recording)
+        .filter(|block| !block.is_alive)
+        .filter_map(|block| block.row)
+        .collect();
+    let mut of_stack: HashMap<StackId, Option<Site>> = HashMap::new();
+    let mut of_site: HashMap<Site, Vec<Lifetime>> = HashMap::new();
+    for row in blocks.rows().filter(|row| blocks.source(*row) != Source::External) {
+        let allocated = blocks.allocated(row).seconds();
+        let nearest = *of_stack
+            .entry(blocks.stack(row))
+            .or_insert_with(|| sites(recording, row).find(|site| own.is_own(*site)));
+        let Some(site) = nearest.filter(|_| allocated <= end) else { continue };
+        let freed = blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
+        of_site.entry(site).or_default().push(Lifetime {
+            allocated: clock.at(allocated),
+            freed: freed.map(|at| clock.at(at)),
+            bytes: blocks.samples(row) as f64 * profile.estimator.bytes_per_sample(),
+            size: 0,
+            is_owned: freed.is_none() && garbage.contains(&row),
+        });
+    }
+    let alive = evidence.alive.last().copied().unwrap_or(0);
+    let mut found = Vec::new();
+    for (site, lifetimes) in of_site {
+        let stayed = || lifetimes.iter().filter(|block| block.is_owned);
+        let bytes = stayed().map(|block| block.bytes).sum::<f64>() as u64;
+        // Most of what is not reachable was freed, where it is garbage that waits for a collection.
+        let freed = lifetimes.iter().filter(|block| block.freed.is_some()).count();
+        if (bytes as f64) < LEAST || 2 * freed > stayed().count() {
+            continue;
+        }
+        let mut births: Vec<f64> = stayed().map(|block| block.allocated).collect();
+        births.sort_by(f64::total_cmp);
+        let owner = OwnerEvidence {
+            kind: "site".to_owned(),
+            sizes: vec![bytes],
+            live: births.len() as u64,
+            births: subsampled(&births, MAX_DATES),
+            freed: gathered::freed(&lifetimes),
+            ..OwnerEvidence::default()
+        };
+        let one = Evidence {
+            work: vec![1.0],
+            alive: vec![alive + bytes],
+            owners: vec![owner],
+            ..evidence.clone()
+        };
+        let grows = judge(&one).first().is_some_and(|judged| judged.class.is_suspect());
+        found.extend(own.place(site).filter(|_| grows).map(|place| ClearedOwner {
+            owner: place.to_string(),
+            class: Class::Undecided,
+            bytes: Bytes(bytes),
+            share: Bytes(bytes).share_of(Bytes(alive + bytes)),
+            reason: format!(
+                "{} of its blocks were sampled and never freed, and nothing refers to them in the only snapshot",
+                births.len()
+            ),
+        }));
+    }
+    found.sort_by(|a, b| (Reverse(a.bytes), &a.owner).cmp(&(Reverse(b.bytes), &b.owner)));
+    found
+}
