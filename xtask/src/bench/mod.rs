@@ -8,6 +8,7 @@ mod check;
 mod cpu;
 mod generate;
 mod heap;
+mod leaks;
 mod native;
 mod overhead;
 mod peer;
@@ -40,6 +41,15 @@ pub(crate) struct Options {
     /// Only programs whose name contains this
     #[arg(long)]
     only: Option<String>,
+    /// Runs of each program of the part `leaks`, in each mode
+    #[arg(long, default_value_t = 1)]
+    seeds: usize,
+    /// Modes of the part `leaks`: auto, every-major, exit, off
+    #[arg(long, value_delimiter = ',')]
+    modes: Option<Vec<String>>,
+    /// Judge simulated histories in the part `leaks`, and record nothing
+    #[arg(long)]
+    simulate: bool,
     /// Print JSON, of the part `native`
     #[arg(long)]
     json: bool,
@@ -62,6 +72,8 @@ enum Part {
     Heap,
     /// Verdicts of `memtrail check` over 200 runs of each program
     Check,
+    /// Verdicts of `memtrail leaks` on the labelled programs of `tests/leaks`
+    Leaks,
     /// Native programs: CPU time and files, beside gperftools and heaptrack, of Python and rustc, too
     Native,
 }
@@ -89,6 +101,9 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     }
     if options.parts.contains(&Part::Check) {
         check::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Leaks) {
+        leaks::measure(&memtrail, options)?;
     }
     if options.parts.contains(&Part::Native) {
         native::measure(&memtrail, options)?;

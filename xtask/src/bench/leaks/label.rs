@@ -1,0 +1,107 @@
+//! The expected verdicts, which the first comment of each program of the corpus states.
+//!
+//! One line a run: `run ARGUMENTS: OWNER grows, allocated in SITE or SITE`, `run ARGUMENTS: no suspect`, or
+//! `run ARGUMENTS: not recorded` where memory grows that a recording without `--native` does not see. A line `with unix
+//! lwt.unix` names packages, a line `needs OCaml 5` leaves out the older compilers. `long N` is the last argument where a run
+//! has to be long enough for automatic snapshots.
+
+/// What `leaks` has to say of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Truth {
+    /// An owner whose name begins so grows; one of these functions allocated it, if there are any.
+    Grows {
+        /// The beginning of the owner's name.
+        owner: String,
+        /// Beginnings of names of functions.
+        sites: Vec<String>,
+    },
+    /// Nothing grows.
+    Sound,
+    /// Memory grows that the recording tells nothing of: it cannot be judged.
+    NotRecorded,
+}
+
+/// A run of a program and its expected verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Run {
+    pub(super) arguments: Vec<String>,
+    pub(super) truth: Truth,
+}
+
+/// The labels of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Labels {
+    pub(super) runs: Vec<Run>,
+    pub(super) packages: Vec<String>,
+    pub(super) needs_ocaml5: bool,
+    pub(super) long: Option<String>,
+}
+
+impl Labels {
+    /// Read the labels from a program's source. The error is the line that is none.
+    pub(super) fn read(source: &str) -> Result<Self, String> {
+        let comment = source.split("*)").next().unwrap_or_default();
+        let mut labels = Self::default();
+        for line in comment.lines().map(|line| line.trim_start_matches(['(', '*', ' ']).trim()) {
+            if let Some(rest) = line.strip_prefix("run").filter(|rest| rest.starts_with([' ', ':']))
+            {
+                labels.runs.push(run(rest.trim_start()).ok_or_else(|| line.to_owned())?);
+            } else if let Some(rest) = line.strip_prefix("with ") {
+                labels.packages = rest.split_whitespace().map(str::to_owned).collect();
+            } else if let Some(number) = line.strip_prefix("long ") {
+                labels.long = Some(number.to_owned());
+            } else if line == "needs OCaml 5" {
+                labels.needs_ocaml5 = true;
+            }
+        }
+        Ok(labels)
+    }
+
+    /// The arguments of a run, which is long or not.
+    pub(super) fn arguments(&self, run: &Run, is_long: bool) -> Vec<String> {
+        let mut arguments = run.arguments.clone();
+        if let (true, Some(long), Some(last)) = (is_long, &self.long, arguments.last_mut()) {
+            last.clone_from(long);
+        }
+        arguments
+    }
+}
+
+fn run(line: &str) -> Option<Run> {
+    let (arguments, verdict) = line.split_once(": ")?;
+    let truth = match verdict {
+        "no suspect" => Truth::Sound,
+        "not recorded" => Truth::NotRecorded,
+        _ => {
+            let (owner, rest) = verdict.split_once(" grows")?;
+            let sites = match rest {
+                "" => Vec::new(),
+                _ => {
+                    rest.strip_prefix(", allocated in ")?.split(" or ").map(str::to_owned).collect()
+                }
+            };
+            Truth::Grows { owner: owner.to_owned(), sites }
+        }
+    };
+    Some(Run { arguments: arguments.split_whitespace().map(str::to_owned).collect(), truth })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_of_the_first_comment_are_read() {
+        let source = "(* A table.\n   with unix\n   run leak 3: A.table grows, allocated in A.add or A.put\n   \
+                      long 90\n   run sound: no suspect *)\nlet () = () (* run x: no suspect *)";
+        let labels = Labels::read(source).unwrap();
+        assert_eq!(labels.packages, ["unix"]);
+        let [leak, sound] = &labels.runs[..] else { panic!("{labels:?}") };
+        assert_eq!(leak.arguments, ["leak", "3"]);
+        assert_eq!(labels.arguments(leak, true), ["leak", "90"]);
+        let sites = vec!["A.add".to_owned(), "A.put".to_owned()];
+        assert_eq!(leak.truth, Truth::Grows { owner: "A.table".to_owned(), sites });
+        assert_eq!(sound.truth, Truth::Sound);
+        assert!(Labels::read("(* run x: perhaps *)").is_err());
+    }
+}

@@ -1,0 +1,73 @@
+//! Record a program of the corpus and judge the recording.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::label::Truth;
+use super::outcome::{self, Outcome as Judged};
+use crate::command::Outcome;
+
+/// When `memtrail run` takes snapshots. The first one needs long runs.
+pub(super) const MODES: [&str; 4] = ["auto", "every-major", "exit", "off"];
+
+/// A program to be recorded, and how.
+pub(super) struct Case<'a> {
+    pub(super) memtrail: &'a Path,
+    pub(super) program: &'a Path,
+    pub(super) arguments: &'a [String],
+    pub(super) mode: &'a str,
+    /// `PATH` of `memtrail`.
+    pub(super) path: OsString,
+}
+
+/// Run the program, and compare the verdict with the truth. The second value is what the verdict says, on one line.
+pub(super) fn judge(case: &Case<'_>, truth: &Truth, folder: &Path) -> Outcome<(Judged, String)> {
+    let Case { memtrail, program, arguments, mode, path } = case;
+    let recording = folder.join("corpus.memtrail");
+    if recording.exists() {
+        std::fs::remove_dir_all(&recording)
+            .map_err(|e| format!("cannot remove {}: {e}", recording.display()))?;
+    }
+    let mut record = Command::new(memtrail);
+    record.args(["run", "--quiet", "--snapshot", mode, "-o"]).arg(&recording);
+    record.arg("--").arg(program).args(*arguments).stdout(Stdio::null());
+    crate::command::run(&mut record)?;
+    let output = Command::new(memtrail)
+        .env_remove("MEMTRAIL_TYPES")
+        .env("PATH", path)
+        .args(["leaks", "--json"])
+        .arg(&recording)
+        .output()
+        .map_err(|e| format!("cannot start {}: {e}", memtrail.display()))?;
+    // Without snapshots it refuses to judge.
+    let leaks: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+    let check = Command::new(memtrail)
+        .env_remove("MEMTRAIL_TYPES")
+        .env("PATH", path)
+        .args(["check", "--no-leak", "--recording"])
+        .arg(&recording)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .map_err(|e| format!("cannot start {}: {e}", memtrail.display()))?;
+    let code = check.code().unwrap_or(-1);
+    Ok((outcome::compare(truth, &leaks, code), in_a_line(&leaks, code)))
+}
+
+/// What the verdict says, for those who look for its fault.
+fn in_a_line(leaks: &Value, check: i32) -> String {
+    let list = |name: &str| leaks[name].as_array().map_or(&[][..], Vec::as_slice);
+    let text = |value: &Value| value.as_str().unwrap_or("?").to_owned();
+    let suspects = list("suspects").iter().map(|suspect| {
+        let site = suspect["allocated"][0]["function"].as_str().unwrap_or("no call site");
+        format!("{} {} ({site})", text(&suspect["owner"]), text(&suspect["class"]))
+    });
+    let cleared = list("cleared").iter().take(2);
+    let cleared =
+        cleared.map(|owner| format!("not {}: {}", text(&owner["owner"]), text(&owner["class"])));
+    let all: Vec<String> = suspects.chain(cleared).collect();
+    format!("{} snapshots, check {check}: {}", leaks["snapshots"], all.join("; "))
+}
