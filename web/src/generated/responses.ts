@@ -729,6 +729,8 @@ export type GrowthRow = {
 export type HeapChange = {
   /** Its name. */
   name: string,
+  /** The variable's name in the earlier snapshot, if its module was renamed. */
+  renamed_from?: string,
   /** The kind of root, of a root. */
   kind: string | null,
   /** Of a global variable without a name, what it holds in the later snapshot, where that was looked for. */
@@ -955,8 +957,12 @@ export type LeaksResponse = {
   sampled: number,
   /** What owners own of whose blocks too few were sampled to judge whether they grow. */
   unjudged: Bytes,
+  /** The part of that to which nothing refers any more in the only snapshot, although collections had not freed it. */
+  unowned: Bytes,
   /** Of native programs whose references were looked for: the blocks to which none leads. */
   unreachable?: UnreachableResponse,
+  /** Memory that the end of the program freed, if the verdict was made before that. */
+  teardown?: Teardown,
   /** Memory that grows and that the recording tells nothing of. */
   unrecorded?: Unrecorded,
 };
@@ -1941,6 +1947,16 @@ export type TableResponse = {
 /** That the program has been asked. */
 export type TakeSnapshotResponse = {
   asked: boolean,
+};
+
+/** What the end of a program freed. */
+export type Teardown = {
+  /** When the verdict was made, in seconds since the start: before the program ended. */
+  judged_at: number,
+  /** What was alive then. */
+  alive: Bytes,
+  /** What was freed of it until the end. */
+  freed: Bytes,
 };
 
 /**

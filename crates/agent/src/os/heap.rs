@@ -3,7 +3,7 @@
 //! In a frozen copy of the target (a snapshot's) another thread's lock on it may be held for
 //! ever. There memory comes from fresh mappings, and only what is large is given back.
 //!
-//! Where the kernel gives no memory, our code is left at once ([`escape`](crate::os::escape)): Rust's collections would end
+//! Where the kernel gives no memory, our code is left at once ([`escape`]): Rust's collections would end
 //! the process. Work that can go on without memory says so ([`may_fail`]).
 //!
 //! A signal handler of the program's may end the process while the thread it came to is inside the

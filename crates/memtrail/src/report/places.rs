@@ -158,12 +158,8 @@ pub(super) fn explain(canvas: &mut Canvas, report: &Report) {
         selected.allocated_from_seconds.is_some() || selected.allocated_to_seconds.is_some();
     let live = matches!(selected.live_at, "peak" | "end");
     if live && !ranged && selected.never_collected_share > 0.02 {
-        canvas.paragraph(
-            FAINT,
-            0,
-            "a leak? `--live-at end --allocated 10%..90%` shows what was allocated neither at the \
-             start nor just before the end, and was never collected",
-        );
+        let text = "a leak? `memtrail leaks` names what grows, what allocated it and what owns it";
+        canvas.paragraph(FAINT, 0, text);
     }
 }
 

@@ -144,6 +144,29 @@ fn memory_of_stubs_that_was_not_recorded_is_named_and_not_cleared() {
     assert_ne!(code, 4, "{sound:#}");
 }
 
+/// A local variable had the table. At the exit its function had returned, and nothing grew: `check` passed.
+#[test]
+fn a_table_of_a_function_that_has_returned_is_not_cleared() {
+    let program = build_with_packages("local_leak", "unix");
+    let judged = |argument: &str, mode: &str| {
+        let modes = mode.split('+').flat_map(|mode| ["--snapshot", mode]);
+        let options: Vec<&str> = modes.chain(["--rate", "1e-3"]).collect();
+        let run = Case::new(&program, &[argument, "200000"]).options(&options).recorded();
+        (json(&run.recording, "--json"), check(&run.recording, &[]))
+    };
+    let (found, code) = judged("leak", "exit");
+    assert!(suspects(&found).is_empty(), "{found:#}");
+    assert!(found["unowned"].as_u64().unwrap() > 5_000_000, "{found:#}");
+    assert_eq!(code, 6, "{found:#}");
+    // Snapshots before the exit show what had it.
+    let (found, code) = judged("leak", "every-major+exit");
+    leaks_only(&found, "Local_leak.serve");
+    assert!(found["teardown"]["freed"].as_u64().unwrap() > 5_000_000, "{found:#}");
+    assert_eq!(code, 4, "{found:#}");
+    let (found, code) = judged("sound", "exit");
+    assert_eq!((found["unowned"].as_u64(), code), (Some(0), 0), "{found:#}");
+}
+
 /// Known leaks fail no check; a pattern that matches nothing is listed.
 #[test]
 fn known_leaks_are_not_counted() {

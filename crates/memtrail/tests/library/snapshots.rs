@@ -93,7 +93,7 @@ fn compared_by_label(recording: &Path) {
 on_each!(a_program_takes_snapshots_of_its_own, |compiler| check(compiler, &["--snapshot", "off"]));
 
 on_each!(beside_those_that_the_user_may_ask_for, |compiler| {
-    check(compiler, &["--rate", "1e-2"]);
+    check(compiler, &["--rate", "1e-2", "--snapshot", "request"]);
 });
 
 on_each!(the_snapshot_at_exit_is_not_left_out_for_those_before_it, |compiler| {
@@ -113,7 +113,7 @@ on_each!(a_snapshot_outlives_the_program_that_took_it, |compiler| {
 });
 
 on_each!(threads_take_snapshots_at_the_same_time, |compiler| {
-    let (recorded, contents) = same(compiler, "library_threads", &[]);
+    let (recorded, contents) = same(compiler, "library_threads", &["--snapshot", "request"]);
     let mut labels = labels(&contents);
     let of_first = format!("[{}]", labels[0]);
     labels.sort();

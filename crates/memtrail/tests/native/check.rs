@@ -71,3 +71,43 @@ fn a_snapshot_that_is_missing_is_not_a_pass() {
     let text = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("the program ended by a system call"), "{text}");
 }
+
+/// Destructors of global variables freed it, so nothing was said of it, and the check passed.
+#[test]
+fn what_grew_until_exit_handlers_freed_it_fails() {
+    let program = compile("freed_at_exit.cc", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let output = check(folder.path(), &["-o", "leak.memtrail"], &program.path);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{stderr}");
+    let leaks = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["leaks", "--json", "leak.memtrail"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let found: serde_json::Value = serde_json::from_slice(&leaks.stdout).unwrap();
+    let first = &found["suspects"][0];
+    let places = first["allocated"].as_array().unwrap();
+    let is_handle = |place: &serde_json::Value| {
+        place["function"].as_str().is_some_and(|name| name.starts_with("handle"))
+    };
+    assert!(places.iter().any(is_handle), "{found:#}");
+    let description = first["descriptions"][0].as_str().unwrap();
+    assert!(description.ends_with("kept until the program ended"), "{description}");
+    assert!(found["teardown"]["freed"].as_u64().unwrap() > 4_000_000, "{found:#}");
+}
+
+/// With a bound the same program frees its last sessions at the exit, too, and passes.
+#[test]
+fn what_came_and_went_until_the_exit_passes() {
+    let program = compile("freed_at_exit.cc", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["check", "--native", "--rate", "1", "--no-leak", "--"])
+        .args([program.path.as_os_str(), "bounded".as_ref()])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{stderr}");
+}
