@@ -300,8 +300,47 @@ pub mod parameters {
     pub const CUSTOM_MINOR_MAX_BYTES: &str = "caml_custom_minor_max_bsz";
 }
 
+/// Variables that are private to the runtime: each with the exported functions whose code refers to it, by which it is
+/// found in programs without their symbols.
+pub mod private {
+    /// A variable: its symbol, and functions that refer to it.
+    pub type Variable = (&'static str, &'static [&'static str]);
+
+    /// 4.x: `struct finalisable`, for `Gc.finalise` (`runtime/finalise.c`).
+    pub const FINALISERS_FIRST: Variable = ("finalisable_first", &["caml_final_register"]);
+    /// 4.x: the same for `Gc.finalise_last`.
+    pub const FINALISERS_LAST: Variable =
+        ("finalisable_last", &["caml_final_register_called_without_value"]);
+    /// 4.x: pointer to the first `struct to_do`.
+    pub const FINALISERS_DUE: Variable = ("to_do_hd", &["caml_final_do_roots"]);
+    /// All: array of lists of `struct named_value` (`runtime/callback.c`).
+    pub const NAMED_VALUES: Variable =
+        ("named_value_table", &["caml_named_value", "caml_iterate_named_values"]);
+    /// All: list of the tables of units that were loaded (`runtime/roots_nat.c`, `runtime/globroots.c`).
+    pub const LOADED_GLOBALS: Variable =
+        ("caml_dyn_globals", &["caml_register_dyn_global", "caml_register_dyn_globals"]);
+    /// 4.x, systhreads: pointer to the running thread (`otherlibs/systhreads/st_stubs.c`).
+    pub const RUNNING_THREAD: Variable = ("curr_thread", &["caml_thread_self"]);
+    /// 5.x, systhreads: pointer to an array with an entry for each domain.
+    pub const THREAD_TABLE: Variable = (
+        "thread_table",
+        &["caml_thread_yield", "caml_thread_initialize", "caml_thread_cleanup", "caml_thread_new"],
+    );
+    /// 5.1 and later: `caml_frame_descrs` (`runtime/frame_descriptors.c`).
+    pub const FRAME_TABLE: Variable = ("current_frame_descrs", &["caml_get_frame_descrs"]);
+    /// 4.12 to 4.14: `struct entry_array` (`runtime/memprof.c`).
+    pub const TRACKED: Variable = ("entries_global", &["caml_memprof_do_roots"]);
+}
+
 /// The heap and what retains it; see [`crate::heap`].
 pub mod heap {
+    /// All: data, `struct skiplist`: variables that C code registered (`runtime/globroots.c`).
+    pub const GLOBAL_ROOTS: [&str; 3] =
+        ["caml_global_roots", "caml_global_roots_young", "caml_global_roots_old"];
+    /// All: data, array of `{begin, end}` that ends with zero: code of the units.
+    pub const CODE_SEGMENTS: &str = "caml_code_segments";
+    /// Systhreads' own hook for roots.
+    pub const THREADS_HOOK: &str = "caml_thread_scan_roots";
     /// 4.x: data, pointer to the first chunk.
     pub const CHUNKS: &str = "caml_heap_start";
     /// 4.x: data, `int`, 0 marking, 1 cleaning, 2 sweeping, 3 idle.

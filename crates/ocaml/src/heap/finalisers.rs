@@ -43,17 +43,49 @@ pub fn each(
             each(kind, table.checked_add(ENTRY.checked_mul(index)?)?);
         }
     }
-    let mut due = memory.field(info, DUE)?;
+    each_due(memory, memory.field(info, DUE)?, |at| each(Kind::Due, at))
+}
+
+/// OCaml 4: calls `each` with the address of each entry of the `struct finalisable` at `table`.
+pub fn each_of_table(
+    memory: &impl Memory,
+    table: Address,
+    mut each: impl FnMut(Address),
+) -> Option<()> {
+    let entries = memory.u64(table)?;
+    for index in 0..memory.field(table, YOUNG)? {
+        each(entries.checked_add(ENTRY.checked_mul(index)?)?);
+    }
+    Some(())
+}
+
+/// OCaml 4: calls `each` with the address of each entry that is due, from the first `struct to_do`.
+pub fn each_due(
+    memory: &impl Memory,
+    mut due: Address,
+    mut each: impl FnMut(Address),
+) -> Option<()> {
     for _ in 0..MAX_LIST_LEN {
         if due == 0 {
             return Some(());
         }
         for index in 0..u64::from(memory.u32(due.checked_add(DUE_SIZE)?)?) {
-            each(Kind::Due, due.checked_add(DUE_ENTRIES + ENTRY * index)?);
+            each(due.checked_add(DUE_ENTRIES + ENTRY * index)?);
         }
         due = memory.u64(due)?;
     }
     None
+}
+
+/// OCaml 4: true if there can be a `struct finalisable` with entries at `table`.
+pub fn is_table(memory: &impl Memory, table: Address, is_mapped: impl Fn(Address) -> bool) -> bool {
+    let field = |offset| memory.field(table, offset);
+    let (Some(entries), Some(old), Some(young), Some(size)) =
+        (field(0), field(8), field(YOUNG), field(SIZE))
+    else {
+        return false;
+    };
+    old <= young && young <= size && size > 0 && size < 1 << 40 && is_mapped(entries)
 }
 
 /// Whether what stands at `info` can be a domain's `final_info`.

@@ -54,6 +54,32 @@ impl<M: Memory> Iterator for Globals<'_, M> {
     }
 }
 
+/// Calls `each` with the blocks of units that were loaded, from the address of the list's variable.
+pub fn each_loaded(
+    memory: &impl Memory,
+    variable: Address,
+    mut each: impl FnMut(Global),
+) -> Option<()> {
+    let mut link = memory.u64(variable)?;
+    for _ in 0..MAX_LIST_LEN {
+        if link == 0 {
+            return Some(());
+        }
+        let mut at = memory.u64(link)?;
+        for _ in 0..MAX_LIST_LEN {
+            let block = memory.u64(at)?;
+            if block == 0 {
+                break;
+            }
+            let fields = wosize(memory.u64(block.checked_sub(8)?)?);
+            each(Global { block, fields });
+            at = at.checked_add(8)?;
+        }
+        link = memory.field(link, 8)?;
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -20,6 +20,8 @@ mod link {
 }
 /// Tags of the dynamic section.
 mod tag {
+    /// `DT_DEBUG`: the linker leaves the address of its list there.
+    pub(super) const LIST: u64 = 21;
     pub(super) const HASH: u64 = 4;
     pub(super) const STRINGS: u64 = 5;
     pub(super) const SYMBOLS: u64 = 6;
@@ -62,6 +64,20 @@ pub fn each_object(memory: &impl Memory, list: Address, mut each: impl FnMut(Obj
         }
         next = memory.field(at, link::NEXT);
     }
+}
+
+/// The linker's list ([`LIST`]), from a program's dynamic section. `None` if the program has no linker, or the list is
+/// not made yet.
+pub fn list_of(memory: &impl Memory, dynamic: Address) -> Option<Address> {
+    for index in 0..MAX_TAGS {
+        let entry = dynamic.checked_add(16 * index)?;
+        match memory.u64(entry)? {
+            0 => return None,
+            tag::LIST => return memory.field(entry, 8).filter(|&list| list != 0),
+            _ => {}
+        }
+    }
+    None
 }
 
 impl Object {

@@ -12,6 +12,7 @@ pub mod custom;
 pub mod ephemerons;
 pub mod finalisers;
 pub mod frames;
+pub mod global_roots;
 pub mod globals;
 pub mod loaded;
 pub mod orphans;

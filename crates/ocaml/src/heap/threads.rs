@@ -100,6 +100,14 @@ fn read(
     Some((thread, memory.field(at, fields.next)?))
 }
 
+/// Bytes of 5.x's `struct caml_thread_table` with glibc's mutexes; its first field is the running thread.
+const TABLE_ENTRY: u64 = 144;
+
+/// OCaml 5: the running thread of the domain with this number, from the address of the variable that points to the table.
+pub fn running_of_domain(memory: &impl Memory, variable: Address, domain: u64) -> Option<Address> {
+    memory.u64(memory.u64(variable)?.checked_add(TABLE_ENTRY.checked_mul(domain)?)?)
+}
+
 /// `struct caml__roots_block`: next, number of tables, items in each, up to five tables.
 const NEXT: u64 = 0;
 const TABLES: u64 = 8;

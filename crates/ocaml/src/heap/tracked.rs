@@ -1,7 +1,9 @@
 //! The sampler's table of blocks that it tracks (`struct tracked` in 4.x's `runtime/memprof.c`,
 //! `entry_s` in 5.3's): the runtime's iterators hand out the addresses of their user data.
 
+use super::MAX_LIST_LEN;
 use crate::memory::{Address, Memory};
+use crate::memprof;
 use crate::version::Family;
 
 /// A tracked block.
@@ -39,6 +41,89 @@ impl Tracked {
         }
         Some(Self { block, samples, user_data: memory.u64(slot)? })
     }
+}
+
+/// Bytes of an entry, in both families.
+const ENTRY: u64 = 48;
+
+/// Fields of OCaml 4's `struct entry_array`, and of `caml_memprof_th_ctx`.
+mod single {
+    pub(super) const CAPACITY: u64 = 16;
+    pub(super) const LENGTH: u64 = 24;
+    pub(super) const USER_DATA: u64 = 24;
+    pub(super) const OF_CONTEXT: u64 = 16;
+}
+
+/// Fields of 5.3's `entries_s`, and where those are in a domain, a thread, and a list of orphans.
+mod multicore {
+    pub(super) const SIZE: u64 = 24;
+    pub(super) const CONFIG: u64 = 56;
+    pub(super) const USER_DATA: u64 = 8;
+    pub(super) const OF_DOMAIN: u64 = 8;
+    pub(super) const OF_THREAD: u64 = 24;
+    pub(super) const NEXT_ORPHANS: u64 = 64;
+    pub(super) const ORPHANS: u64 = 72;
+}
+
+/// OCaml 4: calls `each` with the address of the user data of each entry of the `struct entry_array` at `table`.
+pub fn each_single(
+    memory: &impl Memory,
+    table: Address,
+    mut each: impl FnMut(Address),
+) -> Option<()> {
+    let entries = memory.u64(table)?;
+    for index in 0..memory.field(table, single::LENGTH)? {
+        each(entries.checked_add(ENTRY.checked_mul(index)? + single::USER_DATA)?);
+    }
+    Some(())
+}
+
+/// OCaml 4: the table of a thread's context.
+pub const fn table_of_context(context: Address) -> Address {
+    context.saturating_add(single::OF_CONTEXT)
+}
+
+/// OCaml 4: true if there can be a table with entries at `table`.
+pub fn is_table(memory: &impl Memory, table: Address, is_mapped: impl Fn(Address) -> bool) -> bool {
+    let field = |offset| memory.field(table, offset);
+    let (Some(entries), Some(capacity), Some(length)) =
+        (field(0), field(single::CAPACITY), field(single::LENGTH))
+    else {
+        return false;
+    };
+    length <= capacity && capacity > 0 && capacity < 1 << 40 && is_mapped(entries)
+}
+
+/// 5.3 and later: calls `each` with the addresses of the user data and of the profiles of a domain's tables, from its
+/// `memprof_domain_s`.
+pub fn each_multicore(
+    memory: &impl Memory,
+    domain: Address,
+    mut each: impl FnMut(Address),
+) -> Option<()> {
+    let mut entries = |table: Address| {
+        let first = memory.u64(table)?;
+        for index in 0..memory.field(table, multicore::SIZE)? {
+            each(first.checked_add(ENTRY.checked_mul(index)? + multicore::USER_DATA)?);
+        }
+        each(table.checked_add(multicore::CONFIG)?);
+        Some(())
+    };
+    entries(domain.checked_add(multicore::OF_DOMAIN)?)?;
+    for (head, offset, next) in [
+        (memprof::domain::THREADS, multicore::OF_THREAD, memprof::thread::NEXT),
+        (multicore::ORPHANS, 0, multicore::NEXT_ORPHANS),
+    ] {
+        let mut at = memory.field(domain, head)?;
+        for _ in 0..MAX_LIST_LEN {
+            if at == 0 {
+                break;
+            }
+            entries(at.checked_add(offset)?)?;
+            at = memory.field(at, next)?;
+        }
+    }
+    Some(())
 }
 
 #[cfg(test)]

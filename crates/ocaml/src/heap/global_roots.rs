@@ -1,0 +1,113 @@
+//! Variables that C code registered as roots: skip lists (`runtime/skiplist.c`), and the names that values were given
+//! (`runtime/callback.c`).
+
+use super::{MAX_LIST_LEN, NAME_OF_VALUE};
+use crate::memory::{Address, Memory};
+
+/// `struct skipcell`: key, data, then the next cells, of which the first is the next of all.
+const NEXT_CELL: u64 = 16;
+
+/// Calls `each` with the address of every variable in the list at `list`. `None` if it is no list.
+pub fn each(memory: &impl Memory, list: Address, mut each: impl FnMut(Address)) -> Option<()> {
+    let mut cell = memory.u64(list)?;
+    let mut last = 0;
+    for _ in 0..MAX_LIST_LEN {
+        if cell == 0 {
+            return Some(());
+        }
+        let key = memory.u64(cell)?;
+        // Keys ascend.
+        if key <= last {
+            return None;
+        }
+        last = key;
+        each(key);
+        cell = memory.field(cell, NEXT_CELL)?;
+    }
+    None
+}
+
+/// Lists in the table of named values.
+const TABLE: u64 = 13;
+const NEXT_NAME: u64 = 8;
+const MAX_NAMES: usize = 1 << 16;
+
+/// Calls `each` with every named value of the table at `table`: where the value is, and where its name is.
+pub fn each_named(
+    memory: &impl Memory,
+    table: Address,
+    mut each: impl FnMut(Address, Address),
+) -> Option<()> {
+    let mut left = MAX_NAMES;
+    for list in 0..TABLE {
+        let mut at = memory.field(table, 8 * list)?;
+        while at != 0 {
+            left = left.checked_sub(1)?;
+            each(at, at.checked_add(NAME_OF_VALUE)?);
+            at = memory.field(at, NEXT_NAME)?;
+        }
+    }
+    Some(())
+}
+
+/// True if there can be a table of named values at `table`: all its lists end, and all names can be printed.
+pub fn is_table_of_names(memory: &impl Memory, table: Address) -> bool {
+    let mut text = [0; 64];
+    let (mut count, mut are_names) = (0, true);
+    let whole = each_named(memory, table, |_, name| {
+        count += 1;
+        let name = memory.c_string(name, &mut text).unwrap_or_default();
+        are_names &= !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+    });
+    whole.is_some() && are_names && count > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Image;
+
+    const BASE: Address = 0x10_0000;
+
+    fn image(words: &[(u64, u64)]) -> Vec<u8> {
+        let mut bytes = vec![0; 0x400];
+        for &(at, word) in words {
+            bytes[at as usize..at as usize + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        bytes
+    }
+
+    #[test]
+    fn keys_of_a_skip_list_are_variables() {
+        let (first, second) = (0x200, 0x240);
+        let mut words = vec![
+            (0, BASE + first),
+            (first, 0x5000),
+            (first + NEXT_CELL, BASE + second),
+            (second, 0x5010),
+        ];
+        let keys = |words: &[(u64, u64)]| {
+            let mut keys = Vec::new();
+            let bytes = image(words);
+            each(&Image { base: BASE, bytes: &bytes }, BASE, |key| keys.push(key)).map(|()| keys)
+        };
+        assert_eq!(keys(&words), Some(vec![0x5000, 0x5010]));
+        // A circle is no list.
+        words.push((second + NEXT_CELL, BASE + first));
+        assert_eq!(keys(&words), None);
+    }
+
+    #[test]
+    fn named_values_are_in_thirteen_lists() {
+        let text = u64::from_le_bytes(*b"the name");
+        let words = [(24, BASE + 0x200), (0x208, BASE + 0x240), (0x210, text), (0x250, 0x41)];
+        let bytes = image(&words);
+        let memory = Image { base: BASE, bytes: &bytes };
+        let mut found = Vec::new();
+        each_named(&memory, BASE, |value, name| found.push((value, name))).expect("a table");
+        assert_eq!(found, [(BASE + 0x200, BASE + 0x210), (BASE + 0x240, BASE + 0x250)]);
+        assert!(is_table_of_names(&memory, BASE));
+        assert!(!is_table_of_names(&memory, BASE + 0x300), "no names");
+        assert!(!is_table_of_names(&memory, BASE + 0x1f8), "text is no address");
+    }
+}
