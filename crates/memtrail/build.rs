@@ -22,6 +22,7 @@ fn main() {
         "agent",
         "heap",
         "ocaml",
+        "ocaml-snapshot",
         "recording",
         "references",
         "sampler",

@@ -1,10 +1,7 @@
 //! A family of runtimes: what differs between them, as far as snapshots are concerned.
 
-use memtrail_heap::write::Region;
 use memtrail_recording::session::SnapshotOptions;
 
-use super::forked_view::roots::RootList;
-use super::forked_view::view::ForkedView;
 use crate::context::target::Target;
 
 /// Brings a program to moments at which its whole heap holds still.
@@ -41,17 +38,8 @@ pub(crate) trait HoldStill: Sync {
     fn second_thread(&self) -> Option<extern "C" fn()>;
 }
 
-/// A family of runtimes whose heaps can be written down.
+/// A family of runtimes whose heaps can be held still.
 pub(crate) trait SnapshotFamily: Sync {
     /// Finds what it takes to hold the heap still. The name of what is missing is the error.
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str>;
-
-    /// Finds all roots, in a frozen copy.
-    fn roots(&self, view: &ForkedView<'_>, list: &mut RootList);
-
-    /// All memory that blocks are in, in a frozen copy.
-    fn regions(&self, view: &ForkedView<'_>) -> Vec<Region<'static>>;
-
-    /// Whether there are continuations.
-    fn has_continuations(&self) -> bool;
 }

@@ -25,7 +25,7 @@ pub(crate) fn prepare(
     let Some(options) = &target.options.snapshots else { return Ok(()) };
     let missing = |name: &str| format!("its runtime does not export {name}");
     let heap = family.find(target).map_err(missing)?;
-    setting::set(Setting { target, options, family, heap });
+    setting::set(Setting { target, options, heap });
     heap.prepare(options);
     if let Some(number) = options.signal {
         signal::install(number);
@@ -62,7 +62,7 @@ pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
         let Some(&family) = FAMILY.get() else { return true };
         let Ok(heap) = family.find(target) else { return true };
         // Another domain may have been faster.
-        setting::set(Setting { target, options: &NO_MOMENTS, family, heap });
+        setting::set(Setting { target, options: &NO_MOMENTS, heap });
     }
     let Some(setting) = setting() else { return true };
     writers::collect();

@@ -13,7 +13,6 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use memtrail_heap::write::Region;
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::layout::Offset;
 use memtrail_ocaml::symbols::heap as names;
@@ -21,9 +20,6 @@ use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
 use super::family::{HoldStill, SnapshotFamily};
-use super::forked_view::roots::RootList;
-use super::forked_view::view::ForkedView;
-use super::forked_view::{self, regions};
 use super::safepoint::{self, Safepoint};
 use super::setting::setting;
 use super::take::take;
@@ -238,18 +234,6 @@ impl SnapshotFamily for Ocaml4 {
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
         let found = Ocaml4Heap::find(target)?;
         Ok(HOOKS.heap.get_or_init(|| found))
-    }
-
-    fn roots(&self, view: &ForkedView<'_>, list: &mut RootList) {
-        forked_view::ocaml4::roots(view, list);
-    }
-
-    fn regions(&self, view: &ForkedView<'_>) -> Vec<Region<'static>> {
-        regions::single(view)
-    }
-
-    fn has_continuations(&self) -> bool {
-        false
     }
 }
 

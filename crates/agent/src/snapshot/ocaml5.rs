@@ -15,7 +15,6 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 
-use memtrail_heap::write::Region;
 use memtrail_ocaml::domain_lock::Search;
 use memtrail_ocaml::layout::MulticoreState;
 use memtrail_ocaml::memory::Probed;
@@ -25,9 +24,6 @@ use memtrail_recording::session::SnapshotOptions;
 
 use super::domain_stop::{DomainStop, SnapshotRequest};
 use super::family::{HoldStill, SnapshotFamily};
-use super::forked_view::roots::RootList;
-use super::forked_view::view::ForkedView;
-use super::forked_view::{self, regions};
 use super::safepoint;
 use super::setting::setting;
 use super::{domains, request, writers};
@@ -301,18 +297,6 @@ impl SnapshotFamily for Ocaml5 {
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
         let found = Ocaml5Heap::find(target)?;
         Ok(HOOKS.heap.get_or_init(|| found))
-    }
-
-    fn roots(&self, view: &ForkedView<'_>, list: &mut RootList) {
-        forked_view::ocaml5::roots(view, list);
-    }
-
-    fn regions(&self, view: &ForkedView<'_>) -> Vec<Region<'static>> {
-        regions::multicore(view)
-    }
-
-    fn has_continuations(&self) -> bool {
-        true
     }
 }
 

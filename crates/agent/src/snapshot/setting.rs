@@ -4,14 +4,13 @@ use std::sync::OnceLock;
 
 use memtrail_recording::session::SnapshotOptions;
 
-use super::family::{HoldStill, SnapshotFamily};
+use super::family::HoldStill;
 use crate::context::target::Target;
 use crate::os::forked;
 
 pub(super) struct Setting {
     pub(super) target: &'static Target,
     pub(super) options: &'static SnapshotOptions,
-    pub(super) family: &'static dyn SnapshotFamily,
     pub(super) heap: &'static dyn HoldStill,
 }
 

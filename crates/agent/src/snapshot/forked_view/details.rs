@@ -1,141 +1,68 @@
-//! What the walk of the heap asks of the runtime: custom blocks, functions, continuations.
+//! What the walk of the heap asks of the copy: the runtime's details, and how long the program was paused. Gives each
+//! block to the search for references to blocks from `malloc`, if there is one.
 
-use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, DefaultHasher};
-
-use memtrail_heap::write::{Custom, Details, Function, Owned, Shared};
-use memtrail_ocaml::Memory as _;
-use memtrail_ocaml::heap::{bigarray, custom};
+use memtrail_heap::write::{Custom, Details, Function, Owned};
 use memtrail_ocaml::memory::ThisProcess;
-use memtrail_ocaml::variants;
+use memtrail_ocaml_snapshot::RuntimeDetails;
 use memtrail_references::HeapBlock;
 
-use super::bigarrays::SharedData;
-use super::stacks::Stacks;
-use super::view::ForkedView;
-use super::{functions, regions};
+use super::copy::{ForkedCopy, ForkedView};
 use crate::references::Scan;
 use crate::snapshot::writers::Page;
 
-const MAX_NAME_LEN: usize = 512;
-
-pub(super) struct RuntimeDetails<'a> {
-    view: &'a ForkedView<'a>,
+pub(super) struct CopyDetails<'a> {
+    runtime: RuntimeDetails<'a, ForkedCopy>,
     page: &'a Page,
-    stacks: Option<Stacks<'a>>,
-    /// By operations: what decides how much memory stands outside.
-    identifiers: HashMap<u64, Vec<u8>, BuildHasherDefault<DefaultHasher>>,
-    shared: SharedData,
-    /// Channels: several blocks may stand for one.
-    channels: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
     /// Looks for references to blocks from `malloc`, if it is to.
     scan: Option<Scan<ThisProcess>>,
 }
 
-impl<'a> RuntimeDetails<'a> {
+impl<'a> CopyDetails<'a> {
     pub(super) fn new(
         view: &'a ForkedView<'a>,
         page: &'a Page,
         scan: Option<Scan<ThisProcess>>,
     ) -> Self {
-        Self {
-            view,
-            page,
-            stacks: Stacks::new(view),
-            identifiers: HashMap::default(),
-            shared: SharedData::default(),
-            channels: HashSet::default(),
-            scan,
-        }
+        Self { runtime: RuntimeDetails::new(view), page, scan }
     }
 
     /// What has seen all blocks.
     pub(super) fn into_scan(self) -> Option<Scan<ThisProcess>> {
         self.scan
     }
-
-    fn identifier_of(&mut self, operations: u64) -> &[u8] {
-        self.identifiers.entry(operations).or_insert_with(|| {
-            custom::identifier(&self.view.memory, operations, &mut [0; MAX_NAME_LEN]).to_vec()
-        })
-    }
 }
 
-impl Details for RuntimeDetails<'_> {
-    fn custom(&mut self, block: u64, operations: u64, _: &[u64]) -> Custom {
-        let memory = self.view.memory;
-        let known = |bytes| Custom { external: Some(bytes), shared: None };
-        match self.identifier_of(operations) {
-            custom::CHANNEL => match memory.field(block, 8 * custom::CHANNEL_FIELD) {
-                Some(channel @ 1..) => {
-                    self.channels.insert(channel);
-                    let shared = Shared { field: custom::CHANNEL_FIELD, owner: channel };
-                    Custom { external: Some(0), shared: Some(shared) }
-                }
-                _ => known(0),
-            },
-            identifier if custom::BIGARRAYS.contains(&identifier) => {
-                match bigarray::data(&memory, block) {
-                    Some(bigarray::Data::Own(bytes)) => known(bytes),
-                    Some(bigarray::Data::Shared(view)) => {
-                        self.shared.add(&view);
-                        let shared = Shared { field: bigarray::PROXY_FIELD, owner: view.proxy };
-                        Custom { external: Some(0), shared: Some(shared) }
-                    }
-                    Some(bigarray::Data::External) | None => Custom::default(),
-                }
-            }
-            _ => known(0),
-        }
+impl Details for CopyDetails<'_> {
+    fn custom(&mut self, block: u64, operations: u64, words: &[u64]) -> Custom {
+        self.runtime.custom(block, operations, words)
     }
 
     fn owned(&mut self, owner: u64) -> Owned {
-        if self.channels.contains(&owner) {
-            return Owned { external: Some(custom::CHANNEL_BYTES), name: "channel" };
-        }
-        self.shared.owned(&self.view.memory, owner)
+        self.runtime.owned(owner)
     }
 
     fn identifier(&mut self, operations: u64, into: &mut Vec<u8>) {
-        into.extend_from_slice(self.identifier_of(operations));
+        self.runtime.identifier(operations, into);
     }
 
     fn is_partial(&mut self, code: u64) -> bool {
-        self.view.symbols.is_partial_application(code)
+        self.runtime.is_partial(code)
     }
 
     fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function)) {
-        functions::each(self.view, codes, each);
+        self.runtime.functions(codes, each);
     }
 
     fn hashes(&mut self, each: &mut dyn FnMut(i64)) {
-        for region in regions::statics(self.view) {
-            variants::identifiers(region.words, |name| each(variants::hash(name)));
-            variants::strings(region.words, |text| each(variants::string_hash(text)));
-        }
+        self.runtime.hashes(each);
     }
 
     fn variants(&mut self, hashes: &[i64], each: &mut dyn FnMut(usize, &[u8])) {
-        if hashes.is_empty() {
-            return;
-        }
-        let mut known = vec![false; hashes.len()];
-        for region in regions::statics(self.view) {
-            variants::identifiers(region.words, |name| {
-                if let Ok(place) = hashes.binary_search(&variants::hash(name))
-                    && !std::mem::replace(&mut known[place], true)
-                {
-                    each(place, name);
-                }
-            });
-        }
+        self.runtime.variants(hashes, each);
     }
 
     fn continuation(&mut self, block: u64, words: &[u64], each: &mut dyn FnMut(u64)) {
-        let _ = block;
-        if let (Some(stacks), Some(&stack)) = (&self.stacks, words.first()) {
-            stacks.captured(stack, each);
-        }
+        self.runtime.continuation(block, words, each);
     }
 
     fn block(&mut self, index: u32, words: &[u64]) {

@@ -10,7 +10,8 @@ use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::symbols::state::MINOR_HEAPS;
 use memtrail_references::References;
 
-use super::view::ForkedView;
+use super::copy::ForkedView;
+use crate::context::target::Target;
 use crate::malloc::sampled;
 use crate::recording::installed::Place;
 use crate::references::{Area, Areas, Copy, Scan, save};
@@ -20,24 +21,25 @@ use crate::references::{Area, Areas, Copy, Scan, save};
 /// # Safety
 /// The copy was made while the sampled blocks were held.
 pub(super) unsafe fn begin(
-    pid: u32,
+    target: &Target,
+    place: &Place,
     view: &ForkedView<'_>,
     areas: Areas,
     regions: &[Region<'_>],
 ) -> Scan<ThisProcess> {
     // SAFETY: as the caller promises.
-    let list = unsafe { sampled::of_copy(view.target, view.epoch) };
+    let list = unsafe { sampled::of_copy(target, place.epoch) };
     let of_heap = regions.iter().filter(|region| region.space != Space::Static);
     let heap = of_heap.map(|region| region.start..region.start + region.words.len() as u64 * 8);
     let [start, end] = MINOR_HEAPS.map(|name| view.symbol_value(name));
     let minor_heaps: Area = start..end.max(start);
     Scan::new(
-        view.memory,
+        view.memory.memory,
         Copy {
             areas,
             sampled: list.blocks,
             caller: None,
-            pid,
+            pid: place.pid,
             ours: list.ours,
             heap: heap.collect(),
             reserved: vec![minor_heaps],

@@ -6,18 +6,18 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use memtrail_ocaml::Family;
 use memtrail_ocaml::heap::NAME_OF_VALUE;
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml_snapshot::Slots;
 
-use super::view::ForkedView;
+use super::copy::ForkedView;
 
-/// Slot and value of everything that was scanned.
-pub(super) type Scanned = Vec<(u64, u64)>;
-
-static GATHERED: AtomicPtr<Scanned> = AtomicPtr::new(std::ptr::null_mut());
+static GATHERED: AtomicPtr<Slots> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Runs `scan` and gives what it handed out.
-fn collect_roots(scan: impl FnOnce()) -> Scanned {
-    let mut gathered = Scanned::new();
+fn collect_roots(scan: impl FnOnce()) -> Slots {
+    let mut gathered = Slots::new();
     GATHERED.store(&raw mut gathered, Relaxed);
     scan();
     GATHERED.store(std::ptr::null_mut(), Relaxed);
@@ -58,70 +58,88 @@ macro_rules! function {
     };
 }
 
-impl ForkedView<'_> {
-    fn address(&self, name: &str) -> Option<u64> {
-        self.symbols.address(name).filter(|&address| address != 0)
-    }
-
-    /// OCaml 4: what the iterator `name` hands out.
-    pub(super) fn scan_single(&self, name: &str) -> Scanned {
-        let Some(address) = self.address(name) else { return Scanned::new() };
-        let scan = function!(address, unsafe extern "C" fn(Single));
-        // SAFETY: reads tables that hold still.
-        collect_roots(|| unsafe { scan(single) })
-    }
-
-    /// OCaml 4: what `caml_do_roots` hands out, without the modules' fields.
-    pub(super) fn scan_all_single(&self, name: &str) -> Scanned {
-        let Some(address) = self.address(name) else { return Scanned::new() };
-        let scan = function!(address, unsafe extern "C" fn(Single, c_int));
-        // SAFETY: as above.
-        collect_roots(|| unsafe { scan(single, 0) })
-    }
-
-    /// OCaml 4: what the hook in the variable `name` hands out.
-    pub(super) fn scan_hook_single(&self, name: &str) -> Scanned {
-        let hook = self.symbol_value(name);
-        if hook == 0 {
-            return Scanned::new();
+/// Variables that C code registered; in OCaml 5 fields of modules as well.
+pub(super) fn registered(view: &ForkedView<'_>) -> Slots {
+    let Some(address) = address(view, names::SCAN_GLOBAL_ROOTS) else { return Slots::new() };
+    match family(view) {
+        Family::Single => scan_single(address),
+        Family::Multicore => {
+            let scan = function!(address, unsafe extern "C" fn(Multicore, *mut c_void));
+            // SAFETY: reads tables that hold still; its lock is free while no domain runs.
+            collect_roots(|| unsafe { scan(multicore, std::ptr::null_mut()) })
         }
-        let scan = function!(hook, unsafe extern "C" fn(Single));
-        // SAFETY: as above.
-        collect_roots(|| unsafe { scan(single) })
     }
+}
 
-    /// OCaml 5: what `caml_scan_global_roots` hands out.
-    pub(super) fn scan_globals(&self, name: &str) -> Scanned {
-        let Some(address) = self.address(name) else { return Scanned::new() };
-        let scan = function!(address, unsafe extern "C" fn(Multicore, *mut c_void));
-        // SAFETY: as above; its lock is free while no domain runs.
-        collect_roots(|| unsafe { scan(multicore, std::ptr::null_mut()) })
+/// Values that C code registered by name: slot, and address of the name.
+pub(super) fn named_values(view: &ForkedView<'_>) -> Slots {
+    let Some(address) = address(view, names::NAMED_VALUES) else { return Slots::new() };
+    let scan = function!(address, unsafe extern "C" fn(Named));
+    // SAFETY: reads tables that hold still.
+    collect_roots(|| unsafe { scan(named) })
+}
+
+/// Roots that libraries hand out by the hook before the runtime's own roots.
+pub(super) fn hook(view: &ForkedView<'_>, state: u64) -> Slots {
+    let hook = view.symbol_value(names::SCAN_ROOTS_HOOK);
+    if hook == 0 {
+        return Slots::new();
     }
-
-    /// OCaml 5: what an iterator of a domain's roots hands out; `last` is its last argument.
-    pub(super) fn scan_domain(&self, name: &str, state: u64, last: c_int) -> Scanned {
-        let Some(address) = self.address(name) else { return Scanned::new() };
-        let scan = function!(address, ScanDomain);
-        // SAFETY: as above.
-        collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state, last) })
-    }
-
-    /// OCaml 5: what the hook in the variable `name` hands out for a domain.
-    pub(super) fn scan_hook_domain(&self, name: &str, state: u64) -> Scanned {
-        let hook = self.symbol_value(name);
-        if hook == 0 {
-            return Scanned::new();
+    match family(view) {
+        Family::Single => scan_single(hook),
+        Family::Multicore => {
+            let scan = function!(hook, ScanHook);
+            // SAFETY: reads tables that hold still.
+            collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
         }
-        let scan = function!(hook, ScanHook);
-        // SAFETY: as above.
-        collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
     }
+}
 
-    /// Values that C code registered by name: slot, and address of the name.
-    pub(super) fn named_values(&self, name: &str) -> Scanned {
-        let Some(address) = self.address(name) else { return Scanned::new() };
-        let scan = function!(address, unsafe extern "C" fn(Named));
-        // SAFETY: as above.
-        collect_roots(|| unsafe { scan(named) })
+/// OCaml 4: entries in the tables of finalisers.
+pub(super) fn finalisers(view: &ForkedView<'_>) -> Slots {
+    address(view, names::FINALISERS).map(scan_single).unwrap_or_default()
+}
+
+/// User data of blocks that the runtime's sampler tracks.
+pub(super) fn tracked(view: &ForkedView<'_>, state: u64) -> Slots {
+    match family(view) {
+        Family::Single => address(view, names::TRACKED_SINGLE).map(scan_single).unwrap_or_default(),
+        Family::Multicore => scan_domain(view, names::TRACKED_MULTICORE, state, 0),
     }
+}
+
+/// All roots of a domain; in OCaml 4 those of the program without the modules' fields.
+pub(super) fn all(view: &ForkedView<'_>, state: u64) -> Slots {
+    match family(view) {
+        Family::Single => {
+            let Some(address) = address(view, names::DO_ROOTS) else { return Slots::new() };
+            let scan = function!(address, unsafe extern "C" fn(Single, c_int));
+            // SAFETY: reads tables that hold still.
+            collect_roots(|| unsafe { scan(single, 0) })
+        }
+        Family::Multicore => scan_domain(view, names::DO_ROOTS, state, 1),
+    }
+}
+
+fn family(view: &ForkedView<'_>) -> Family {
+    view.layout.version.family()
+}
+
+fn address(view: &ForkedView<'_>, name: &str) -> Option<u64> {
+    view.symbols.address(name).filter(|&address| address != 0)
+}
+
+/// OCaml 4: what the iterator at an address hands out.
+fn scan_single(address: u64) -> Slots {
+    let scan = function!(address, unsafe extern "C" fn(Single));
+    // SAFETY: reads tables that hold still.
+    collect_roots(|| unsafe { scan(single) })
+}
+
+/// OCaml 5: what an iterator of a domain's roots hands out; `last` is its last argument.
+fn scan_domain(view: &ForkedView<'_>, name: &str, state: u64, last: c_int) -> Slots {
+    let Some(address) = address(view, name) else { return Slots::new() };
+    let scan = function!(address, ScanDomain);
+    // SAFETY: reads tables that hold still.
+    collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state, last) })
 }

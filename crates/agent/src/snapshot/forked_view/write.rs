@@ -2,17 +2,13 @@
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
-use memtrail_heap::write::{ClosureFormat, Facts, HeapRuntime, Source, write as write_heap};
-use memtrail_ocaml::Version;
-use memtrail_ocaml::symbols::heap as names;
+use memtrail_heap::write::{Facts, write as write_heap};
+use memtrail_ocaml_snapshot as walk;
 
-use super::definitions;
-use super::details::RuntimeDetails;
+use super::copy::{self, ForkedView};
+use super::details::CopyDetails;
 use super::file::File;
 use super::native_references;
-use super::roots::RootList;
-use super::symbols::Symbols;
-use super::view::ForkedView;
 use crate::os::clock::monotonic;
 use crate::recording::installed::Place;
 use crate::references::{Original, areas};
@@ -57,41 +53,18 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     })?;
     job.page.begun.store(true, Release);
     let target = job.setting.target;
-    let memory = target.memory;
     // Before much else has memory in this copy.
-    let areas = job.original.as_ref().map(|original| areas(&memory, original.clone()));
-    let domains = job.safepoint.domains;
-    let symbols = Symbols::of_this_process(&memory);
-    let view = ForkedView { target, memory, domains, symbols, epoch: job.place.epoch };
-    let mut list = RootList::new();
-    let family = job.setting.family;
-    family.roots(&view, &mut list);
-    definitions::add(&view, &mut list);
-    let regions = family.regions(&view);
+    let areas = job.original.as_ref().map(|original| areas(&target.memory, original.clone()));
+    let view = copy::view(target, job.safepoint.domains, job.place.epoch);
+    let list = walk::roots(&view);
+    let regions = walk::regions(&view);
     let scan = areas.map(|areas| {
         // SAFETY: there is an original in the job only if the copy was made while the blocks were held.
-        unsafe { native_references::begin(job.place.pid, &view, areas, &regions) }
+        unsafe { native_references::begin(target, &job.place, &view, areas, &regions) }
     });
-    let none = view.symbol_value(names::EPHE_NONE);
-    let source = Source {
-        regions,
-        labels: list.labels,
-        roots: list.roots,
-        ephemerons: list.ephemerons,
-        ephe_none: none,
-        samples: list.samples,
-        facts: facts(job, &view),
-        runtime: HeapRuntime {
-            reserved_header_bits: 0,
-            closures: match target.runtime.version {
-                Version::V4_11 => ClosureFormat::Plain,
-                _ => ClosureFormat::WithInfo,
-            },
-            continuations: family.has_continuations(),
-        },
-        contents: job.setting.options.contents,
-    };
-    let mut details = RuntimeDetails::new(&view, job.page, scan);
+    let contents = job.setting.options.contents;
+    let source = walk::source(&view, list, regions, facts(job, &view), contents);
+    let mut details = CopyDetails::new(&view, job.page, scan);
     let written = write_heap(&mut file, &source, &mut details);
     let written = written.and_then(|written| {
         let page = job.page;
@@ -115,18 +88,6 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
 
 fn facts(job: &WriteJob<'_>, view: &ForkedView<'_>) -> Facts {
     let runtime = &job.setting.target.runtime;
-    let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
-    for &state in view.domains {
-        memtrail_ocaml::heap::counters::each(
-            &view.memory,
-            &runtime.layout,
-            state,
-            |name, value| match counters.iter_mut().find(|(known, _)| known == name.as_bytes()) {
-                Some((_, sum)) => *sum += value,
-                None => counters.push((name.into(), value)),
-            },
-        );
-    }
     Facts {
         taken_at: job.taken * 1000,
         clock: job.safepoint.stopped_at,
@@ -137,6 +98,6 @@ fn facts(job: &WriteJob<'_>, view: &ForkedView<'_>) -> Facts {
         program: job.setting.target.arguments.first().cloned().unwrap_or_default().into_bytes(),
         runtime: runtime.version.name().into(),
         pid: u64::from(job.place.pid),
-        counters,
+        counters: walk::counters(view),
     }
 }

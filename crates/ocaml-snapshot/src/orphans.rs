@@ -6,42 +6,40 @@ use memtrail_ocaml::heap::{Extent, ephemerons, orphans, pools};
 use memtrail_ocaml::symbols::heap as names;
 
 use super::finalisers;
-use super::mapped::Mapped;
-use super::region::region;
+use super::frozen::Frozen;
+use super::regions::region;
 use super::roots::RootList;
-use super::view::ForkedView;
+use super::view::View;
 
 /// Adds pools and large blocks.
-pub(super) fn memory(view: &ForkedView<'_>, regions: &mut Vec<Region<'static>>) {
-    let (memory, version) = (&view.memory, view.target.runtime.version);
+pub(super) fn memory<'v>(view: &'v View<'_, impl Frozen>, regions: &mut Vec<Region<'v>>) {
+    let (memory, version) = (&view.memory, view.layout.version);
     let Some((code, address)) = view.code_of(names::ORPHANS) else { return };
-    let mapped = Mapped::of_this_process();
-    let is_mapped = |address| mapped.contains(address);
+    let is_mapped = |address| view.mapped.contains(address);
     let candidates = referred(code, address);
     let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
     let bytes = 8 * pools::POOL_WORDS;
     pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {
         let layout = Layout::Slots { first: pool.first, slot: pool.slot };
-        regions.push(region(Extent { start: pool.start, bytes }, Space::Major, layout));
+        regions.extend(region(view, Extent { start: pool.start, bytes }, Space::Major, layout));
     });
     pools::each_orphaned_large(memory, at, |extent| {
-        regions.push(region(extent, Space::Large, Layout::Linear { free_colour: None }));
+        regions.extend(region(view, extent, Space::Large, Layout::Linear { free_colour: None }));
     });
 }
 
 /// Adds ephemerons and finalisers.
-pub(super) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+pub(super) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
     let [Some((by_ephemerons, first)), Some((by_finalisers, second))] =
         names::ORPHANING.map(|name| view.code_of(name))
     else {
         return;
     };
-    let mapped = Mapped::of_this_process();
     let found = orphans::find(
         &view.memory,
         referred(by_ephemerons, first),
         referred(by_finalisers, second),
-        |address| mapped.contains(address),
+        |address| view.mapped.contains(address),
     );
     for variable in found {
         ephemerons::each(&view.memory, variable, |at| list.ephemerons.push(at));

@@ -14,7 +14,6 @@ use super::mapped::Mapped;
 #[derive(Default)]
 pub(super) struct SharedData {
     proxies: HashMap<u64, Views, BuildHasherDefault<DefaultHasher>>,
-    mapped: Option<Mapped>,
 }
 
 /// The views of the same data.
@@ -41,7 +40,7 @@ impl SharedData {
     }
 
     /// What stands behind a proxy, all views known.
-    pub(super) fn owned(&mut self, memory: &impl Memory, owner: u64) -> Owned {
+    pub(super) fn owned(&mut self, memory: &impl Memory, mapped: &Mapped, owner: u64) -> Owned {
         let Some(proxy) = bigarray::proxy(memory, owner) else { return Owned::default() };
         if let Some(bytes) = proxy.mapped {
             return Owned { external: Some(bytes), name: "mapped file" };
@@ -49,7 +48,6 @@ impl SharedData {
         let views = self.proxies.remove(&owner).unwrap_or_default();
         let whole = views.unmarked.filter(|_| views.is_any_marked);
         let external = whole.or_else(|| {
-            let mapped = self.mapped.get_or_insert_with(Mapped::of_this_process);
             let extent = views.end.saturating_sub(proxy.data);
             malloc::size(memory, mapped, proxy.data, extent)
         });

@@ -1,44 +1,44 @@
 //! OCaml 4: all roots, kind by kind.
 
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::version::Family;
 
+use super::frozen::Frozen;
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::view::ForkedView;
-use super::{finalisers, modules, registered, tracked};
+use super::view::View;
+use super::{finalisers, modules, registered, registers, tracked};
 
-pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+pub(crate) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
     let Some(&state) = view.domains.first() else { return };
     modules::add(view, list);
     modules::add_exceptions(view, list);
     threads_and_stacks(view, list, state);
-    registered::add(view, list, view.scan_single(names::SCAN_GLOBAL_ROOTS), view.domains);
+    registered::add(view, list, Frozen::registered(view), view.domains);
     finalisers::of_program(view, list);
-    tracked::add(view, list, view.scan_single(names::TRACKED_SINGLE));
+    tracked::add(view, list, Frozen::tracked(view, state));
     if let Some(head) = view.symbols.address(names::EPHEMERONS) {
         ephemerons::each(&view.memory, head, |at| list.ephemerons.push(at));
     }
     // What the runtime scans and we did not find.
-    let rest = list.unlabelled(view.scan_all_single(names::DO_ROOTS));
+    let rest = list.unlabelled(Frozen::all(view, state));
     modules::add_rest(view, list, rest);
 }
 
-fn threads_and_stacks(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
+fn threads_and_stacks(view: &View<'_, impl Frozen>, list: &mut RootList, state: u64) {
     let memory = &view.memory;
-    let layout = &view.target.runtime.layout;
+    let layout = &view.layout;
     let stacks = Stacks::new(view);
-    let hooked = view.scan_hook_single(names::SCAN_ROOTS_HOOK);
+    let hooked = Frozen::hooked(view, state);
     let mut found = Vec::new();
-    // Systhreads' hook begins with the running thread's own structure.
-    let running = hooked.first().map_or(0, |&(slot, _)| slot);
+    let running = Frozen::running_thread(view, &hooked, state);
     let ring = threads::each_thread(memory, Family::Single, running, |thread| found.push(thread));
     let top = Top::of_state(memory, layout, state);
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
+    registers::add(view, list, None, state);
     if !ring {
         found.clear();
         let thread = list.numbered(None, RootKind::Stack, LabelRole::Thread, 0);
@@ -63,7 +63,12 @@ fn threads_and_stacks(view: &ForkedView<'_>, list: &mut RootList, state: u64) {
     registered::add_hooked(list, hooked);
 }
 
-fn add_stack(list: &mut RootList, stacks: Option<&Stacks<'_>>, label: LabelId, top: Option<Top>) {
+fn add_stack(
+    list: &mut RootList,
+    stacks: Option<&Stacks<'_, impl Frozen>>,
+    label: LabelId,
+    top: Option<Top>,
+) {
     if let (Some(stacks), Some(top)) = (stacks, top) {
         stacks.add(list, label, top);
     }

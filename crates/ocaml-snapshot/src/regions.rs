@@ -1,16 +1,17 @@
 //! All memory that blocks are in.
 
 use memtrail_heap::write::{Layout, Region, Space};
+use memtrail_ocaml::Address;
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
+use super::frozen::Frozen;
 use super::orphans;
-use super::region::region;
-use super::view::ForkedView;
+use super::view::View;
 
 /// OCaml 4: chunks, the minor heap, static data.
-pub(in crate::snapshot) fn single(view: &ForkedView<'_>) -> Vec<Region<'static>> {
-    let (memory, layout) = (&view.memory, &view.target.runtime.layout);
+pub(crate) fn single<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+    let (memory, layout) = (&view.memory, &view.layout);
     let mut regions = statics(view);
     let variable = view.symbols.address(names::CHUNKS).unwrap_or(0);
     let free = Layout::Linear { free_colour: Some(chunks::FREE) };
@@ -18,19 +19,19 @@ pub(in crate::snapshot) fn single(view: &ForkedView<'_>) -> Vec<Region<'static>>
         chunks::Chunks::new(memory, layout.version, variable)
             .into_iter()
             .flatten()
-            .map(|chunk| region(chunk, Space::Major, free)),
+            .filter_map(|chunk| region(view, chunk, Space::Major, free)),
     );
     for &state in view.domains {
         let fields = layout.single();
         let minor = fields.and_then(|fields| chunks::minor(memory, layout, fields, state));
-        regions.extend(minor.map(minor_heap));
+        regions.extend(minor.and_then(|extent| minor_heap(view, state, extent)));
     }
     regions
 }
 
 /// OCaml 5: pools, large blocks, minor heaps, static data.
-pub(in crate::snapshot) fn multicore(view: &ForkedView<'_>) -> Vec<Region<'static>> {
-    let (memory, layout) = (&view.memory, &view.target.runtime.layout);
+pub(crate) fn multicore<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+    let (memory, layout) = (&view.memory, &view.layout);
     let mut regions = statics(view);
     let Some(fields) = layout.multicore() else { return regions };
     for &state in view.domains {
@@ -38,25 +39,51 @@ pub(in crate::snapshot) fn multicore(view: &ForkedView<'_>) -> Vec<Region<'stati
             let bytes = 8 * pools::POOL_WORDS;
             pools::each_pool(memory, layout.version, heap, |pool| {
                 let layout = Layout::Slots { first: pool.first, slot: pool.slot };
-                regions.push(region(Extent { start: pool.start, bytes }, Space::Major, layout));
+                regions.extend(region(
+                    view,
+                    Extent { start: pool.start, bytes },
+                    Space::Major,
+                    layout,
+                ));
             });
             pools::each_large(memory, heap, |extent| {
                 let linear = Layout::Linear { free_colour: None };
-                regions.push(region(extent, Space::Large, linear));
+                regions.extend(region(view, extent, Space::Large, linear));
             });
         }
-        regions.extend(pools::minor(memory, layout, state).map(minor_heap));
+        let minor = pools::minor(memory, layout, state);
+        regions.extend(minor.and_then(|extent| minor_heap(view, state, extent)));
     }
     orphans::memory(view, &mut regions);
     regions
 }
 
-fn minor_heap(extent: Extent) -> Region<'static> {
-    region(extent, Space::Minor, Layout::Linear { free_colour: None })
+fn minor_heap<'v>(
+    view: &'v View<'_, impl Frozen>,
+    state: Address,
+    extent: Extent,
+) -> Option<Region<'v>> {
+    let layout = if view.inexact.contains(&state) {
+        Layout::Reached
+    } else {
+        Layout::Linear { free_colour: None }
+    };
+    region(view, extent, Space::Minor, layout)
+}
+
+/// A part of the memory that the runtime's tables name, as far as it can be read.
+pub(super) fn region<'v>(
+    view: &'v View<'_, impl Frozen>,
+    extent: Extent,
+    space: Space,
+    layout: Layout,
+) -> Option<Region<'v>> {
+    let words = view.memory.words(extent)?;
+    Some(Region { start: extent.start, words, space, layout })
 }
 
 /// Static data of the program and its plugins, without overlap.
-pub(super) fn statics(view: &ForkedView<'_>) -> Vec<Region<'static>> {
+pub(super) fn statics<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
     let memory = &view.memory;
     let table = view.symbols.address(names::DATA_SEGMENTS).unwrap_or(0);
     let mut extents: Vec<Extent> = statics::segments(memory, table).collect();
@@ -71,5 +98,5 @@ pub(super) fn statics(view: &ForkedView<'_>) -> Vec<Region<'static>> {
         end = end.max(stop);
         Extent::between(start, stop).filter(|extent| extent.bytes != 0)
     });
-    apart.map(|extent| region(extent, Space::Static, Layout::Reached)).collect()
+    apart.filter_map(|extent| region(view, extent, Space::Static, Layout::Reached)).collect()
 }

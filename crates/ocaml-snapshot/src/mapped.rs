@@ -6,8 +6,10 @@ use memtrail_ocaml::heap::Extent;
 use memtrail_recording::mappings;
 
 /// The mappings of a process, by address.
-pub(super) struct Mapped(Vec<Mapping>);
+#[derive(Clone, Debug)]
+pub struct Mapped(Vec<Mapping>);
 
+#[derive(Clone, Debug)]
 struct Mapping {
     extent: Extent,
     is_readable: bool,
@@ -20,22 +22,30 @@ struct Mapping {
 }
 
 impl Mapped {
-    pub(super) fn of_this_process() -> Self {
-        Self::read(&std::fs::read("/proc/self/maps").unwrap_or_default())
+    /// Reads the kernel's list of mappings.
+    pub fn read(text: &[u8]) -> Self {
+        let lines = text.split(|&byte| byte == b'\n').filter_map(mappings::Mapping::parse);
+        Self::of(lines.map(|line| {
+            // The kernel's own parts have names in brackets, which are no files.
+            let path = (!line.path.is_empty()).then_some(line.path);
+            (line.addresses.clone(), line.is_readable(), line.is_data(), path)
+        }))
     }
 
-    pub(super) fn read(text: &[u8]) -> Self {
+    /// Mappings in the order of their addresses: the addresses, if they can be read, if they can be written as well, and
+    /// the path of the file.
+    pub fn of<'p>(
+        mappings: impl Iterator<Item = (Range<u64>, bool, bool, Option<&'p [u8]>)>,
+    ) -> Self {
         let mut all: Vec<Mapping> = Vec::new();
-        for line in text.split(|&byte| byte == b'\n') {
-            let Some(line) = mappings::Mapping::parse(line) else { continue };
-            let Range { start, end } = line.addresses;
+        for (Range { start, end }, is_readable, is_data, path) in mappings {
             let Some(extent) = Extent::between(start, end) else { continue };
-            let file = match (line.is_file(), all.last()) {
-                (true, _) => line.path.into(),
+            let is_file = path.is_some_and(|path| path.first() == Some(&b'/'));
+            let file = match (is_file, all.last()) {
+                (true, _) => path.unwrap_or_default().to_vec(),
                 // The rest of a file's data, of which the file has only zeros.
                 (false, Some(last))
-                    if line.path.is_empty()
-                        && last.extent.start + last.extent.bytes == extent.start =>
+                    if path.is_none() && last.extent.start + last.extent.bytes == extent.start =>
                 {
                     last.file.clone()
                 }
@@ -43,7 +53,6 @@ impl Mapped {
             };
             let known = all.iter().rev().take(8).find(|known| known.file == file);
             let base = known.map_or(extent.start, |known| known.base);
-            let (is_readable, is_data) = (line.is_readable(), line.is_data());
             all.push(Mapping { extent, is_readable, is_data, file, base });
         }
         Self(all)
@@ -54,8 +63,8 @@ impl Mapped {
         self.0.get(after.checked_sub(1)?).filter(|mapping| mapping.extent.contains(address))
     }
 
-    /// Whether an address can be read and written.
-    pub(super) fn contains(&self, address: u64) -> bool {
+    /// True for an address that can be read and written.
+    pub fn contains(&self, address: u64) -> bool {
         self.at(address).is_some_and(|mapping| mapping.is_data)
     }
 
@@ -147,12 +156,5 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]
         assert_eq!(file_name(program.0), b"prog with spaces");
         assert_eq!((mapped.readable(0x0040_0010), mapped.readable(0x1234)), (0x5_1ff0, 0));
         assert_eq!(mapped.readable(0x7f00_0000_0010), 0);
-    }
-
-    #[test]
-    fn the_own_process_is_read() {
-        let here = 0_u64;
-        let mapped = Mapped::of_this_process();
-        assert!(mapped.contains((&raw const here) as u64));
     }
 }

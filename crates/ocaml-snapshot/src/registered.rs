@@ -3,22 +3,26 @@
 //! and in others only in the file.
 
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
 
+use super::frozen::{Frozen, Slots};
 use super::object_files::ObjectFiles;
 use super::roots::RootList;
-use super::scan::Scanned;
-use super::view::ForkedView;
+use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 /// The state of OCaml 4 and of a domain is not larger than this.
 const STATE_BYTES: u64 = 1024;
 
 /// Adds the slots of `scanned` that have no label yet.
-pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, states: &[u64]) {
-    let mut by_name = view.named_values(names::NAMED_VALUES);
+pub(super) fn add(
+    view: &View<'_, impl Frozen>,
+    list: &mut RootList,
+    scanned: Slots,
+    states: &[u64],
+) {
+    let mut by_name = Frozen::named_values(view);
     by_name.sort_unstable();
     // The last label is mostly the next one, too.
     let mut last: Option<(Vec<u8>, LabelId)> = None;
@@ -34,7 +38,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, 
             }
             Err(_) => view.symbols.name_at(slot, &mut text).unwrap_or_else(|| {
                 place.clear();
-                files.get_or_insert_with(ObjectFiles::of_this_process).describe(slot, &mut place);
+                files.get_or_insert_with(|| ObjectFiles::new(view)).describe(slot, &mut place);
                 &place
             }),
         };
@@ -50,7 +54,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList, scanned: Scanned, 
 
 /// Adds what the hook scans that libraries put before the runtime's own roots, without what has a
 /// label: systhreads' stacks.
-pub(super) fn add_hooked(list: &mut RootList, scanned: Scanned) {
+pub(super) fn add_hooked(list: &mut RootList, scanned: Slots) {
     let rest = list.unlabelled(scanned);
     if rest.is_empty() {
         return;
@@ -63,7 +67,7 @@ pub(super) fn add_hooked(list: &mut RootList, scanned: Scanned) {
 }
 
 /// Adds the variables that C code registered for the time of a call: a list with this head.
-pub(super) fn add_local(view: &ForkedView<'_>, list: &mut RootList, thread: u64, head: u64) {
+pub(super) fn add_local(view: &View<'_, impl Frozen>, list: &mut RootList, thread: u64, head: u64) {
     if head == 0 {
         return;
     }

@@ -3,11 +3,12 @@
 use memtrail_heap::write::Function;
 use memtrail_ocaml::debuginfo::RawLocation;
 use memtrail_ocaml::functions::{FunctionCode, locate};
+use memtrail_ocaml::names;
 use memtrail_ocaml::own_name::{Origin, own_name};
-use memtrail_ocaml::{Memory as _, names};
 
+use super::frozen::Frozen;
 use super::mapped::file_name;
-use super::view::ForkedView;
+use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 /// The file of code that has no place in the source.
@@ -20,7 +21,7 @@ pub(super) struct Described {
 }
 
 /// What symbols and frame descriptors tell of the functions that begin at `starts`, which are in order.
-pub(super) fn by_descriptors(view: &ForkedView<'_>, starts: &[u64]) -> Vec<Described> {
+pub(super) fn by_descriptors(view: &View<'_, impl Frozen>, starts: &[u64]) -> Vec<Described> {
     let memory = &view.memory;
     let mut symbols: Vec<Vec<u8>> = Vec::with_capacity(starts.len());
     let mut found: Vec<FunctionCode> = Vec::with_capacity(starts.len());
@@ -31,7 +32,7 @@ pub(super) fn by_descriptors(view: &ForkedView<'_>, starts: &[u64]) -> Vec<Descr
         symbols.push(symbol.unwrap_or_default().to_vec());
         found.push(FunctionCode::new(*start, end));
     }
-    if let Some(table) = view.target.frame_table() {
+    if let Some(table) = view.frame_table {
         let origin = |function: usize, place: &RawLocation| {
             let file = memory.c_string(place.file, &mut text).unwrap_or_default();
             if file == NO_FILE {
@@ -41,7 +42,7 @@ pub(super) fn by_descriptors(view: &ForkedView<'_>, starts: &[u64]) -> Vec<Descr
             let symbol = symbols.get(function).map(Vec::as_slice).unwrap_or_default();
             own_name(symbol, name).0
         };
-        locate(&view.memory, view.target.runtime.layout.packing, table, &mut found, origin);
+        locate(&view.memory, view.layout.packing, table, &mut found, origin);
     }
     let functions = symbols.into_iter().zip(&found);
     let functions = functions.map(|(symbol, code)| described(view, symbol, code));
@@ -49,7 +50,7 @@ pub(super) fn by_descriptors(view: &ForkedView<'_>, starts: &[u64]) -> Vec<Descr
 }
 
 /// A function by its symbol and the first place that frame descriptors have.
-fn described(view: &ForkedView<'_>, symbol: Vec<u8>, code: &FunctionCode) -> Described {
+fn described(view: &View<'_, impl Frozen>, symbol: Vec<u8>, code: &FunctionCode) -> Described {
     let memory = &view.memory;
     let mut function = Function { symbol, ..Function::default() };
     if let Some(place) = code.place {

@@ -1,28 +1,26 @@
 //! Stacks, frame by frame: each frame has a label, with the function and the line it stands at.
 
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::debuginfo::locations;
 use memtrail_ocaml::heap::frames::{Frame, Met, Top, Walker};
-use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::{names, stack};
 
+use super::frozen::Frozen;
 use super::roots::RootList;
-use super::view::ForkedView;
-use crate::sampling::labels;
+use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 
 /// Walks the stacks of a frozen process.
-pub(super) struct Stacks<'a> {
-    view: &'a ForkedView<'a>,
-    walker: Walker<'a, ThisProcess>,
+pub(super) struct Stacks<'a, F> {
+    view: &'a View<'a, F>,
+    walker: Walker<'a, F>,
 }
 
-impl<'a> Stacks<'a> {
-    pub(super) fn new(view: &'a ForkedView<'a>) -> Option<Self> {
-        let table = view.target.frame_table()?;
-        let layout = &view.target.runtime.layout;
+impl<'a, F: Frozen> Stacks<'a, F> {
+    pub(super) fn new(view: &'a View<'a, F>) -> Option<Self> {
+        let table = view.frame_table?;
+        let layout = &view.layout;
         let has = |address| table.find(&view.memory, address).is_some();
         let first_frame = view
             .domains
@@ -60,10 +58,10 @@ impl<'a> Stacks<'a> {
     /// A label for one frame.
     fn label(&self, list: &mut RootList, thread: LabelId, frame: &Frame) -> LabelId {
         let memory = &self.view.memory;
-        if let Some(name) = labels::name_of_frame(*memory, frame) {
+        if let Some(name) = memory.label_of(frame) {
             return list.labels.add(Some(thread), RootKind::Stack, LabelRole::Frame, name, b"", 0);
         }
-        let packing = self.view.target.runtime.layout.packing;
+        let packing = self.view.layout.packing;
         // The outermost of the functions inlined into each other is the one that has the frame.
         let place =
             frame.descriptor.debuginfo(memory).and_then(|at| locations(memory, packing, at).last());

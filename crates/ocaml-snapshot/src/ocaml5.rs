@@ -1,52 +1,55 @@
 //! OCaml 5: all roots, kind by kind, of every domain.
 
 use memtrail_heap::write::{LabelRole, RootKind};
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
-use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::version::Family;
 
+use super::frozen::Frozen;
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::view::ForkedView;
-use super::{finalisers, modules, orphans, registered, tracked};
+use super::view::View;
+use super::{finalisers, modules, orphans, registered, registers, tracked};
 
-pub(in crate::snapshot) fn roots(view: &ForkedView<'_>, list: &mut RootList) {
+pub(crate) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
     modules::add(view, list);
     modules::add_exceptions(view, list);
     let stacks = Stacks::new(view);
     for &state in view.domains {
         domain(view, list, stacks.as_ref(), state);
     }
-    tracked::add_ours(view, list);
+    list.samples.extend(view.memory.tracked_by_memtrail());
     orphans::roots(view, list);
     // C code's roots, with the modules' fields once more, and those of plugins.
-    let scanned = view.scan_globals(names::SCAN_GLOBAL_ROOTS);
-    let rest = list.unlabelled(scanned);
+    let rest = list.unlabelled(Frozen::registered(view));
     let (plugins, registered) =
         rest.into_iter().partition(|&(slot, _)| modules::is_of_module(view, slot));
     modules::add_rest(view, list, plugins);
     registered::add(view, list, registered, view.domains);
     for &state in view.domains {
-        let rest = list.unlabelled(view.scan_domain(names::DO_ROOTS, state, 1));
+        let rest = list.unlabelled(Frozen::all(view, state));
         modules::add_rest(view, list, rest);
     }
 }
 
-fn domain(view: &ForkedView<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>>, state: u64) {
+fn domain<F: Frozen>(
+    view: &View<'_, F>,
+    list: &mut RootList,
+    stacks: Option<&Stacks<'_, F>>,
+    state: u64,
+) {
     let memory = &view.memory;
-    let layout = &view.target.runtime.layout;
+    let layout = &view.layout;
     let Some(fields) = layout.multicore() else { return };
     let id = memory.field(state, fields.id).unwrap_or(0);
     let domain = list.numbered(None, RootKind::Stack, LabelRole::Domain, id);
     let top = Top::of_state(memory, layout, state);
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
+    registers::add(view, list, Some(domain), state);
 
-    let hooked = view.scan_hook_domain(names::SCAN_ROOTS_HOOK, state);
+    let hooked = Frozen::hooked(view, state);
     let mut found = Vec::new();
-    // Systhreads' hook begins with the running thread's own structure.
-    let running = hooked.first().map_or(0, |&(slot, _)| slot);
+    let running = Frozen::running_thread(view, &hooked, state);
     let ring = threads::each_thread(memory, Family::Multicore, running, |t| found.push(t));
     if ring {
         for (index, thread) in found.iter().enumerate() {
@@ -76,7 +79,7 @@ fn domain(view: &ForkedView<'_>, list: &mut RootList, stacks: Option<&Stacks<'_>
     let slot = state + fields.dls_root;
     list.add(slot, memory.u64(slot).unwrap_or(0), own);
     finalisers::of_domain(view, list, state);
-    tracked::add(view, list, view.scan_domain(names::TRACKED_MULTICORE, state, 0));
+    tracked::add(view, list, Frozen::tracked(view, state));
     for head in ephemerons::heads_of(memory, fields, state).into_iter().flatten() {
         ephemerons::each(memory, head, |at| list.ephemerons.push(at));
     }

@@ -11,22 +11,23 @@ use memtrail_ocaml::own_name::Origin;
 
 use super::compiler_made;
 use super::descriptors::{Described, by_descriptors};
+use super::frozen::Frozen;
 use super::mapped::file_name;
 use super::neighbours;
 use super::object_files::ObjectFiles;
-use super::view::ForkedView;
+use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// Calls `each` with the functions that begin at `codes`, in their order.
-pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&Function)) {
+pub(super) fn each(view: &View<'_, impl Frozen>, codes: &[u64], each: &mut dyn FnMut(&Function)) {
     let mut starts: Vec<u64> = codes.iter().copied().filter(|code| *code != 0).collect();
     starts.sort_unstable();
     starts.dedup();
     let mut found = by_descriptors(view, &starts);
-    let mut object_files = ObjectFiles::of_this_process();
+    let mut object_files = ObjectFiles::new(view);
     add_lines(&mut object_files, &mut found);
     found.iter_mut().for_each(Described::by_symbol);
     let mut of_units = neighbours::add_lines(view, &mut found);
@@ -49,7 +50,7 @@ pub(super) fn each(view: &ForkedView<'_>, codes: &[u64], each: &mut dyn FnMut(&F
 }
 
 /// Adds what debuggers' tables say of functions, which are in the order of their code.
-fn add_lines(object_files: &mut ObjectFiles, functions: &mut [Described]) {
+fn add_lines(object_files: &mut ObjectFiles<'_, impl Frozen>, functions: &mut [Described]) {
     let extents: Vec<Range<u64>> =
         functions.iter().map(|one| one.code.start..one.code.end).collect();
     object_files.lines(&extents, |place, is_first, line| {

@@ -6,14 +6,13 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 
 use memtrail_heap::write::{LabelId, LabelRole};
 use memtrail_heap::{Between, VariablePlace};
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::definition_lines::{self, Known};
 use memtrail_ocaml::entry_code::{Definition, Entry, definitions};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::mapped::Mapped;
+use super::frozen::Frozen;
 use super::roots::RootList;
-use super::view::ForkedView;
+use super::view::View;
 
 const MAX_PATH_LEN: usize = 1024;
 /// Longer code is not looked at; no function that is compiled has as much.
@@ -22,12 +21,12 @@ const MAX_CODE_LEN: u64 = 1 << 24;
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// Adds places to the labels of global variables.
-pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList) {
-    let Some(table) = view.target.frame_table().filter(|_| cfg!(target_arch = "x86_64")) else {
+pub(super) fn add(view: &View<'_, impl Frozen>, list: &mut RootList) {
+    let Some(table) = view.frame_table.filter(|_| cfg!(target_arch = "x86_64")) else {
         return;
     };
-    let mapped = Mapped::of_this_process();
-    let packing = view.target.runtime.layout.packing;
+    let mapped = &view.mapped;
+    let packing = view.layout.packing;
     let initialize = view.symbols.address(names::INITIALIZE);
     let labels: HashMap<u64, LabelId, Hasher> = list.variables.iter().copied().collect();
     let mut text = [0; MAX_PATH_LEN];
@@ -39,8 +38,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList) {
         if length > MAX_CODE_LEN || mapped.readable(start) < length {
             continue;
         }
-        // SAFETY: all of it can be read; code is never unmapped here.
-        let code = unsafe { std::slice::from_raw_parts(start as *const u8, length as usize) };
+        let Some(code) = view.memory.slice(start, length) else { continue };
         let file = mapped.file(start);
         // Slots of the dynamic linker's table are of the same file, and no data of a unit.
         let stored = |slot: u64| {
@@ -59,7 +57,7 @@ pub(super) fn add(view: &ForkedView<'_>, list: &mut RootList) {
 
 /// The places of a unit's variables, by their slots.
 fn places(
-    view: &ForkedView<'_>,
+    view: &View<'_, impl Frozen>,
     list: &RootList,
     labels: &HashMap<u64, LabelId, Hasher>,
     unit: &[(u64, Definition)],

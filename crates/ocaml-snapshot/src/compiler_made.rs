@@ -12,13 +12,14 @@ use memtrail_ocaml::class_functions::{
     Calls, ClassFunction, Function as UnitFunction, Role, class_functions,
 };
 use memtrail_ocaml::heap::Extent;
-use memtrail_ocaml::{Memory as _, names};
+use memtrail_ocaml::names;
 
 use super::descriptors::Described;
+use super::frozen::Frozen;
 use super::linked_references::{self, Target};
 use super::mapped::Mapped;
 use super::neighbours::{self, Units};
-use super::view::ForkedView;
+use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 /// Longer code is not looked at; no function that is compiled has as much.
@@ -40,13 +41,13 @@ struct Referred {
 }
 
 /// Adds places and names to those of `functions` that have no lines; they are in the order of their code.
-pub(super) fn add(view: &ForkedView<'_>, functions: &mut [Described], units: &Units) {
+pub(super) fn add(view: &View<'_, impl Frozen>, functions: &mut [Described], units: &Units) {
     if !cfg!(target_arch = "x86_64") {
         return;
     }
     let mut data: Vec<Extent> = view.symbols.data().collect();
     data.sort_unstable_by_key(|extent| extent.start);
-    let mapped = Mapped::of_this_process();
+    let mapped = &view.mapped;
     for extent in &units.extents {
         let unit = units.functions.get(extent.clone()).unwrap_or_default();
         let unplaced = unplaced(functions, unit);
@@ -54,7 +55,7 @@ pub(super) fn add(view: &ForkedView<'_>, functions: &mut [Described], units: &Un
             continue;
         }
         let referred: Vec<Referred> =
-            unit.iter().map(|one| referred(view, &mapped, &data, unit, one)).collect();
+            unit.iter().map(|one| referred(view, mapped, &data, unit, one)).collect();
         let creators = creators(&referred);
         let of_unit: Vec<UnitFunction<'_>> = unit
             .iter()
@@ -86,7 +87,7 @@ pub(super) fn add(view: &ForkedView<'_>, functions: &mut [Described], units: &Un
             } else if let Some(callee) = callee.filter(|callee| is_same_value(function, callee)) {
                 add_place_of(function, &callee);
             } else {
-                add_external(view, &mapped, function, one);
+                add_external(view, mapped, function, one);
             }
         }
     }
@@ -105,19 +106,19 @@ fn unplaced(functions: &[Described], unit: &[Described]) -> Vec<(usize, usize)> 
 }
 
 /// The code of a function.
-fn code_of(one: &Described) -> &'static [u8] {
+fn code_of<'v>(view: &'v View<'_, impl Frozen>, one: &Described) -> &'v [u8] {
+    // Symbols say that the function is there, and ends there or where the next one begins; the code of a unit is in one
+    // piece.
     let length = one.code.end.saturating_sub(one.code.start);
     if length > MAX_CODE_LEN {
         return &[];
     }
-    // SAFETY: symbols say that the function is there, and ends there or where the next one begins; the code of a unit
-    // is in one piece, and never unmapped here.
-    unsafe { std::slice::from_raw_parts(one.code.start as *const u8, length as usize) }
+    view.memory.slice(one.code.start, length).unwrap_or_default()
 }
 
 /// What the code of `one` refers to among the functions of its unit, which are in order.
 fn referred(
-    view: &ForkedView<'_>,
+    view: &View<'_, impl Frozen>,
     mapped: &Mapped,
     data: &[Extent],
     unit: &[Described],
@@ -126,26 +127,36 @@ fn referred(
     let function_at = |code: u64| unit.binary_search_by_key(&code, |one| one.code.start).ok();
     let mut referred = Referred::default();
     let mut text = [0; MAX_NAME_LEN];
-    linked_references::each(view, mapped, code_of(one), one.code.start, |target| match target {
-        Target::Address(address) => {
-            let function = function_at(address).or_else(|| {
-                codes_of_static(view, data, address).into_iter().flatten().find_map(function_at)
-            });
-            referred.closures.extend(function);
-        }
-        Target::Call(code) => {
-            let callee = function_at(code);
-            referred.calls.extend(callee.filter(|_| code != one.code.start));
-            let symbol = view.symbols.at(code).filter(|symbol| symbol.address == code);
-            let name = symbol.and_then(|symbol| view.memory.c_string(symbol.name, &mut text));
-            referred.class_calls.add(name.unwrap_or_default());
-        }
-    });
+    linked_references::each(
+        view,
+        mapped,
+        code_of(view, one),
+        one.code.start,
+        |target| match target {
+            Target::Address(address) => {
+                let function = function_at(address).or_else(|| {
+                    codes_of_static(view, data, address).into_iter().flatten().find_map(function_at)
+                });
+                referred.closures.extend(function);
+            }
+            Target::Call(code) => {
+                let callee = function_at(code);
+                referred.calls.extend(callee.filter(|_| code != one.code.start));
+                let symbol = view.symbols.at(code).filter(|symbol| symbol.address == code);
+                let name = symbol.and_then(|symbol| view.memory.c_string(symbol.name, &mut text));
+                referred.class_calls.add(name.unwrap_or_default());
+            }
+        },
+    );
     referred
 }
 
 /// What may be the code of a closure that is static data at `address`: that of one argument, or of several.
-fn codes_of_static(view: &ForkedView<'_>, data: &[Extent], address: u64) -> Option<[u64; 2]> {
+fn codes_of_static(
+    view: &View<'_, impl Frozen>,
+    data: &[Extent],
+    address: u64,
+) -> Option<[u64; 2]> {
     let next = data.partition_point(|extent| extent.start <= address);
     let extent = data.get(next.checked_sub(1)?)?;
     let is_inside = address.is_multiple_of(8)
@@ -241,8 +252,13 @@ fn add_place_of(function: &mut Function, callee: &Function) {
 }
 
 /// A module that exports an `external` as a value has a function around it, which calls that and nothing else.
-fn add_external(view: &ForkedView<'_>, mapped: &Mapped, function: &mut Function, one: &Described) {
-    let code = code_of(one);
+fn add_external(
+    view: &View<'_, impl Frozen>,
+    mapped: &Mapped,
+    function: &mut Function,
+    one: &Described,
+) {
+    let code = code_of(view, one);
     if code.len() > MAX_WRAPPER_LEN || !names::is_anonymous(value(function)) {
         return;
     }

@@ -4,21 +4,16 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};
 use std::ops::Range;
 
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::wosize;
 use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::heap::loaded::{Symbol, each_object};
-use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::names;
 use memtrail_ocaml::symbols::heap::PREDEFINED_EXCEPTION;
+use memtrail_ocaml::{Address, Memory};
 
-unsafe extern "C" {
-    static _r_debug: u8;
-}
-
-/// The exported symbols of everything that is loaded.
-pub(super) struct Symbols {
-    memory: ThisProcess,
+/// Symbols of the program and of the libraries that are loaded.
+pub struct Symbols<M> {
+    memory: M,
     by_address: Vec<Symbol>,
     /// What the runtime exports.
     by_name: HashMap<Vec<u8>, u64, BuildHasherDefault<DefaultHasher>>,
@@ -43,8 +38,20 @@ const DATA_EDGES: [&[u8]; 2] = [b"data_begin", b"data_end"];
 /// How the symbols end that are at both ends of a unit's code, where its first function may be, too.
 const CODE_EDGES: [&[u8]; 2] = [b"code_begin", b"code_end"];
 
-impl Symbols {
-    pub(super) fn of_this_process(memory: &ThisProcess) -> Self {
+impl<M: Memory + Copy> Symbols<M> {
+    /// Reads the exported symbols of everything that is loaded; `list` is the address of the linker's list
+    /// ([`memtrail_ocaml::heap::loaded::LIST`]).
+    pub fn of_loaded(memory: M, list: Address) -> Self {
+        Self::collect(memory, |each| {
+            each_object(&memory, list, |object| {
+                // An object whose table cannot be read has no names.
+                let _ = object.each_symbol(&memory, &mut *each);
+            });
+        })
+    }
+
+    /// Takes all symbols that `read` hands out. Of several with one name, the first is taken.
+    pub fn collect(memory: M, read: impl FnOnce(&mut dyn FnMut(Symbol))) -> Self {
         let mut by_address = Vec::new();
         let mut by_name = HashMap::default();
         let (mut data, mut code) = ([Vec::new(), Vec::new()], [Vec::new(), Vec::new()]);
@@ -53,38 +60,33 @@ impl Symbols {
         let (mut entries, mut data_of) = (Vec::new(), HashMap::default());
         let mut has_flambda = false;
         let mut text = [0; MAX_NAME_LEN];
-        // SAFETY: the linker's own variable, of which only the address is taken.
-        let list = (&raw const _r_debug) as u64;
-        each_object(memory, list, |object| {
-            // An object whose table cannot be read has no names.
-            let _ = object.each_symbol(memory, |symbol| {
-                by_address.push(symbol);
-                let name = memory.c_string(symbol.name, &mut text).unwrap_or_default();
-                if !name.starts_with(b"caml") {
-                    return;
+        read(&mut |symbol| {
+            by_address.push(symbol);
+            let name = memory.c_string(symbol.name, &mut text).unwrap_or_default();
+            if !name.starts_with(b"caml") {
+                return;
+            }
+            if name.starts_with(b"caml_") {
+                by_name.entry(name.to_vec()).or_insert(symbol.address);
+                if names::is_partial_application(name) {
+                    partial.push(symbol.address);
                 }
-                if name.starts_with(b"caml_") {
-                    by_name.entry(name.to_vec()).or_insert(symbol.address);
-                    if names::is_partial_application(name) {
-                        partial.push(symbol.address);
-                    }
+            }
+            has_flambda |= names::is_flambda(name);
+            if let Some(unit) = names::unit_of_table(name) {
+                units.insert(unit.to_vec());
+            }
+            if let Some(unit) = names::unit_of(name, b"entry") {
+                entries.push((unit.to_vec(), symbol.address));
+            } else if let Some(unit) = names::unit_of(name, DATA_EDGES[0]) {
+                data_of.insert(unit.to_vec(), symbol.address);
+            }
+            let edges = DATA_EDGES.iter().chain(&CODE_EDGES);
+            for (edge, ends) in edges.zip(data.iter_mut().chain(&mut code)) {
+                if name.ends_with(edge) {
+                    ends.push(symbol.address);
                 }
-                has_flambda |= names::is_flambda(name);
-                if let Some(unit) = names::unit_of_table(name) {
-                    units.insert(unit.to_vec());
-                }
-                if let Some(unit) = names::unit_of(name, b"entry") {
-                    entries.push((unit.to_vec(), symbol.address));
-                } else if let Some(unit) = names::unit_of(name, DATA_EDGES[0]) {
-                    data_of.insert(unit.to_vec(), symbol.address);
-                }
-                let edges = DATA_EDGES.iter().chain(&CODE_EDGES);
-                for (edge, ends) in edges.zip(data.iter_mut().chain(&mut code)) {
-                    if name.ends_with(edge) {
-                        ends.push(symbol.address);
-                    }
-                }
-            });
+            }
         });
         sort(&mut by_address);
         for edge in data.iter_mut().chain(&mut code) {
@@ -92,7 +94,7 @@ impl Symbols {
         }
         partial.sort_unstable();
         Self {
-            memory: *memory,
+            memory,
             by_address,
             by_name,
             data,
@@ -210,8 +212,8 @@ impl Symbols {
         found
     }
 
-    /// Where a symbol of the runtime's stands.
-    pub(super) fn address(&self, name: &str) -> Option<u64> {
+    /// Address of a symbol of the runtime's.
+    pub fn address(&self, name: &str) -> Option<u64> {
         self.by_name.get(name.as_bytes()).copied()
     }
 

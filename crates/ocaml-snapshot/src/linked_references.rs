@@ -1,11 +1,11 @@
 //! What code refers to, also through the dynamic linker's tables: plugins take the addresses of symbols from these, and
 //! call other modules through code of the linker.
 
-use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::code_references::{Reference, amd64, jump_slot};
 
+use super::frozen::Frozen;
 use super::mapped::Mapped;
-use super::view::ForkedView;
+use super::view::View;
 
 /// The linker's code for one call is no longer.
 const MAX_JUMP_LEN: u64 = 16;
@@ -21,7 +21,7 @@ pub(super) enum Target {
 
 /// Calls `each` with what the code at `start` refers to.
 pub(super) fn each(
-    view: &ForkedView<'_>,
+    view: &View<'_, impl Frozen>,
     mapped: &Mapped,
     code: &[u8],
     start: u64,

@@ -3,7 +3,7 @@
 use memtrail_heap::write::{LabelId, LabelRole, Labels, Root, RootKind, Sample, Strength};
 
 /// The roots, and what else is found on the way.
-pub(crate) struct RootList {
+pub struct RootList {
     pub(super) labels: Labels,
     pub(super) roots: Vec<Root>,
     pub(super) ephemerons: Vec<u64>,

@@ -1,0 +1,77 @@
+//! Memory of a process that does not run.
+
+use memtrail_heap::write::Sample;
+use memtrail_ocaml::heap::Extent;
+use memtrail_ocaml::heap::finalisers::Kind;
+use memtrail_ocaml::heap::frames::Frame;
+use memtrail_ocaml::{Address, Memory};
+
+use crate::view::View;
+
+/// Addresses and contents of roots.
+pub type Slots = Vec<(Address, u64)>;
+
+/// A process that does not run: its memory, its files, and the runtime's private tables of roots.
+///
+/// The agent's copy of its own process has the runtime's iterators called, which hand out private tables. A core file
+/// has no code to call: there the tables are found by their symbols, or by the code that refers to them.
+pub trait Frozen: Memory + Copy {
+    /// Memory as words, as far as it can be read: `None` if the first word cannot.
+    fn words(&self, extent: Extent) -> Option<&[u64]>;
+
+    /// Memory as bytes; `None` unless all of them can be read.
+    fn slice(&self, start: Address, length: u64) -> Option<&[u8]>;
+
+    /// Content of a file that is mapped in the process, by the path in its list of mappings.
+    fn file(&self, path: &[u8]) -> Option<&[u8]>;
+
+    /// Variables that C code registered. In OCaml 5 fields of modules are among them.
+    fn registered(view: &View<'_, Self>) -> Slots;
+
+    /// Values that C code registered by name: slot, and address of the name.
+    fn named_values(view: &View<'_, Self>) -> Slots;
+
+    /// The `caml_thread_struct` of the running thread of the domain with this state; 0 without systhreads.
+    fn running_thread(view: &View<'_, Self>, hooked: &Slots, state: Address) -> Address;
+
+    /// Roots that libraries hand out by the hook that they put into the runtime.
+    fn hooked(view: &View<'_, Self>, state: Address) -> Slots;
+
+    /// OCaml 4: kinds and addresses of entries in the tables of finalisers.
+    fn finalisers(view: &View<'_, Self>) -> Vec<(Kind, Address)>;
+
+    /// User data of the blocks that the runtime's sampler tracks for a domain; in OCaml 4, for the program.
+    fn tracked(view: &View<'_, Self>, state: Address) -> Slots;
+
+    /// All roots of a domain that the runtime scans, as far as they can be told; in OCaml 4, of the program.
+    fn all(view: &View<'_, Self>, state: Address) -> Slots;
+
+    /// Words of registers and stacks of a domain that may be values, where the runtime had saved none.
+    fn uncertain(view: &View<'_, Self>, state: Address) -> Vec<u64> {
+        let _ = (view, state);
+        Vec::new()
+    }
+
+    /// The label that the program gave a frame of its stack.
+    fn label_of(&self, frame: &Frame) -> Option<&[u8]> {
+        let _ = frame;
+        None
+    }
+
+    /// The number in the trace of a block that the sampler tracks, from its user data.
+    fn number_in_trace(&self, user_data: u64) -> Option<u64> {
+        let _ = user_data;
+        None
+    }
+
+    /// Blocks of the trace that memtrail's own sampler tracks.
+    fn tracked_by_memtrail(&self) -> Vec<Sample> {
+        Vec::new()
+    }
+
+    /// True for the profile by which memtrail has the runtime sample: no block of the program's.
+    fn is_own_profile(&self, value: u64) -> bool {
+        let _ = value;
+        false
+    }
+}

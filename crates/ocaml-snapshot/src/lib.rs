@@ -1,0 +1,46 @@
+//! Walks the heap of a frozen OCaml process: roots with names, the memory that blocks are in, and what else a snapshot
+//! needs to know.
+//!
+//! The agent's frozen copy of its own process is one source of such memory. Sources differ in [`Frozen`]:
+//! how memory is read, and how the runtime's private tables are found.
+//!
+//! Invariants:
+//! - nothing here panics, whatever memory it is shown, and nothing recurses on the shape of data;
+//! - no lock is taken and no code of the process is called: that is up to the implementation of [`Frozen`];
+//! - offsets and symbol names of the runtime are in `memtrail-ocaml`.
+#![forbid(unsafe_code)]
+
+mod bigarrays;
+mod compiler_made;
+mod definitions;
+mod descriptors;
+mod details;
+mod finalisers;
+mod frozen;
+mod functions;
+mod linked_references;
+mod malloc;
+mod mapped;
+mod modules;
+mod neighbours;
+mod object_files;
+mod ocaml4;
+mod ocaml5;
+mod orphans;
+mod regions;
+mod registered;
+mod registers;
+mod roots;
+mod source;
+mod stacks;
+mod symbols;
+mod tracked;
+mod view;
+
+pub use details::RuntimeDetails;
+pub use frozen::{Frozen, Slots};
+pub use mapped::Mapped;
+pub use roots::RootList;
+pub use source::{counters, regions, roots, source};
+pub use symbols::Symbols;
+pub use view::View;

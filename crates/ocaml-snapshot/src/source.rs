@@ -1,0 +1,72 @@
+//! Gathers all that a snapshot is written from.
+
+use memtrail_heap::write::{ClosureFormat, Facts, HeapRuntime, Region, Source};
+use memtrail_ocaml::heap::counters as counter_fields;
+use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::{Family, Version};
+
+use crate::frozen::Frozen;
+use crate::roots::RootList;
+use crate::view::View;
+use crate::{definitions, ocaml4, ocaml5, regions as by_family};
+
+/// Finds all roots, and the places where global variables are defined.
+pub fn roots(view: &View<'_, impl Frozen>) -> RootList {
+    let mut list = RootList::new();
+    match view.layout.version.family() {
+        Family::Single => ocaml4::roots(view, &mut list),
+        Family::Multicore => ocaml5::roots(view, &mut list),
+    }
+    definitions::add(view, &mut list);
+    list
+}
+
+/// Finds all memory that blocks are in.
+pub fn regions<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+    match view.layout.version.family() {
+        Family::Single => by_family::single(view),
+        Family::Multicore => by_family::multicore(view),
+    }
+}
+
+/// Puts together what the writer of snapshots is given.
+pub fn source<'v>(
+    view: &'v View<'_, impl Frozen>,
+    list: RootList,
+    regions: Vec<Region<'v>>,
+    facts: Facts,
+    contents: bool,
+) -> Source<'v> {
+    Source {
+        regions,
+        labels: list.labels,
+        roots: list.roots,
+        ephemerons: list.ephemerons,
+        ephe_none: view.symbol_value(names::EPHE_NONE),
+        samples: list.samples,
+        facts,
+        runtime: HeapRuntime {
+            reserved_header_bits: 0,
+            closures: match view.layout.version {
+                Version::V4_11 => ClosureFormat::Plain,
+                _ => ClosureFormat::WithInfo,
+            },
+            continuations: view.layout.version.family() == Family::Multicore,
+        },
+        contents,
+    }
+}
+
+/// Adds up the runtime's counters of all domains, by their names.
+pub fn counters(view: &View<'_, impl Frozen>) -> Vec<(Vec<u8>, u64)> {
+    let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
+    for &state in view.domains {
+        counter_fields::each(&view.memory, &view.layout, state, |name, value| {
+            match counters.iter_mut().find(|(known, _)| known == name.as_bytes()) {
+                Some((_, sum)) => *sum += value,
+                None => counters.push((name.into(), value)),
+            }
+        });
+    }
+    counters
+}
