@@ -1,4 +1,4 @@
-//! What the walk of the heap asks of the runtime: custom blocks, functions, continuations.
+//! Answers of the runtime for the walk of the heap: custom blocks, functions, continuations.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasherDefault, DefaultHasher};

@@ -1,23 +1,26 @@
 //! Walks the heap of a frozen OCaml process: roots with names, the memory that blocks are in, and what else a snapshot
 //! needs to know.
 //!
-//! The agent's frozen copy of its own process is one source of such memory. Sources differ in [`Frozen`]:
+//! The agent's frozen copy of its own process and `memtrail snapshot --core` share this code. They differ in [`Frozen`]:
 //! how memory is read, and how the runtime's private tables are found.
 //!
-//! Invariants:
-//! - nothing here panics, whatever memory it is shown, and nothing recurses on the shape of data;
-//! - no lock is taken and no code of the process is called: that is up to the implementation of [`Frozen`];
-//! - offsets and symbol names of the runtime are in `memtrail-ocaml`.
+//! Nothing here panics, whatever memory it is shown, and nothing recurses on the shape of data. No lock is taken.
+//! Code of the process is called by the agent's implementation of [`Frozen`] alone. Offsets and symbol names of the
+//! runtime are in `memtrail-ocaml`.
 #![forbid(unsafe_code)]
 
 mod bigarrays;
 mod compiler_made;
+#[cfg(feature = "core-file")]
+pub mod core_file;
 mod definitions;
 mod descriptors;
 mod details;
 mod finalisers;
 mod frozen;
 mod functions;
+#[cfg(feature = "core-file")]
+pub mod fuzz;
 mod linked_references;
 mod malloc;
 mod mapped;

@@ -1,5 +1,6 @@
 //! `memtrail snapshot`: requests a heap snapshot of a running process, and waits for it.
 
+mod core_file;
 pub(crate) mod find;
 
 use std::borrow::Cow;
@@ -19,22 +20,46 @@ use serde::Serialize;
 
 use crate::error::{Failure, Kind};
 use crate::loading::is_native;
+use core_file::CoreArgs;
 use find::Target;
 
-/// Take a heap snapshot of a running program
+/// Take a heap snapshot of a running program, or of a core file
 ///
-/// Works on programs that were started by `memtrail run`. The program pauses for
+/// Running programs must have been started by `memtrail run`. The program pauses for
 /// about a millisecond, then goes on while a forked copy of it writes the file. A program that waits
 /// in a system call is not woken.
+///
+/// With --core, the heap is read from a core file of an OCaml program that memtrail did not start. The file may come from
+/// the kernel, from gdb's gcore or from coredumpctl. The result is a recording with a snapshot and without a trace:
+/// `memtrail heap`, `leaks`, `why` and `view` read it as any other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   memtrail snapshot 4711                  the process; its own number, or that of `memtrail run`
-  memtrail snapshot server-4711.memtrail  the process that is recorded there")]
+  memtrail snapshot server-4711.memtrail  the process that is recorded there
+  memtrail snapshot --core core.4711      a core file; makes server-4711.memtrail
+  memtrail snapshot --core core.2 -o server-4711.memtrail
+                                          a later core file of the same process, as snapshot 2")]
 pub(crate) struct Args {
-    /// A process, or the recording it writes
-    #[arg(value_name = "PID|REC")]
-    target: PathBuf,
+    /// A process, or the recording it writes; with --core, the executable that ran, if the file is not where it was
+    #[arg(value_name = "PID|REC|EXE", required_unless_present = "core")]
+    target: Option<PathBuf>,
+
+    /// Core file to read instead of a running process
+    #[arg(long, value_name = "CORE")]
+    core: Option<PathBuf>,
+
+    /// Recording that the snapshot of a core file is written or added to [default: NAME-PID.memtrail]
+    #[arg(short, long, value_name = "REC", requires = "core")]
+    output: Option<PathBuf>,
+
+    /// Folder with a copy of the files of the machine or container that the core file is from
+    #[arg(long, value_name = "DIR", requires = "core")]
+    sysroot: Option<PathBuf>,
+
+    /// Keep the contents of strings in the snapshot of a core file
+    #[arg(long, requires = "core")]
+    contents: bool,
 
     /// How long to wait for it: 90, 90s, 5m
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = memtrail_text::duration)]
@@ -49,7 +74,19 @@ pub(crate) struct Args {
 const LOOK: Duration = Duration::from_millis(20);
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let Target { pid, folder } = find::target(&args.target)?;
+    if let Some(core) = &args.core {
+        return core_file::run(&CoreArgs {
+            core,
+            executable: args.target.as_deref(),
+            sysroot: args.sysroot.as_deref(),
+            output: args.output.as_deref(),
+            contents: args.contents,
+            json: args.json,
+        });
+    }
+    // The parser asks for it.
+    let target = args.target.as_deref().unwrap_or(Path::new(""));
+    let Target { pid, folder } = find::target(target)?;
     let before = snapshots(&folder)?.ok_or_else(|| {
         let is_native = Recording::open(&folder).is_ok_and(|recording| is_native(&recording));
         let (with, how) = if is_native {

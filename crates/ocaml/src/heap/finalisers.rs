@@ -54,7 +54,10 @@ pub fn each_of_table(
 ) -> Option<()> {
     let entries = memory.u64(table)?;
     for index in 0..memory.field(table, YOUNG)? {
-        each(entries.checked_add(ENTRY.checked_mul(index)?)?);
+        let entry = entries.checked_add(ENTRY.checked_mul(index)?)?;
+        // The end of what can be read bounds a count that is none.
+        memory.u64(entry)?;
+        each(entry);
     }
     Some(())
 }

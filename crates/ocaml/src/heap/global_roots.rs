@@ -57,7 +57,7 @@ pub fn is_table_of_names(memory: &impl Memory, table: Address) -> bool {
     let whole = each_named(memory, table, |_, name| {
         count += 1;
         let name = memory.c_string(name, &mut text).unwrap_or_default();
-        are_names &= !name.is_empty() && name.iter().all(u8::is_ascii_graphic);
+        are_names &= !name.is_empty() && name.iter().all(|byte| (b' '..=b'~').contains(byte));
     });
     whole.is_some() && are_names && count > 0
 }

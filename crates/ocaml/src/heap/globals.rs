@@ -60,13 +60,15 @@ pub fn each_loaded(
     variable: Address,
     mut each: impl FnMut(Global),
 ) -> Option<()> {
+    let mut left = MAX_LIST_LEN;
     let mut link = memory.u64(variable)?;
-    for _ in 0..MAX_LIST_LEN {
+    loop {
         if link == 0 {
             return Some(());
         }
         let mut at = memory.u64(link)?;
-        for _ in 0..MAX_LIST_LEN {
+        loop {
+            left = left.checked_sub(1)?;
             let block = memory.u64(at)?;
             if block == 0 {
                 break;
@@ -77,7 +79,6 @@ pub fn each_loaded(
         }
         link = memory.field(link, 8)?;
     }
-    None
 }
 
 #[cfg(test)]

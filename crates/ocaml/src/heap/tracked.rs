@@ -73,7 +73,11 @@ pub fn each_single(
 ) -> Option<()> {
     let entries = memory.u64(table)?;
     for index in 0..memory.field(table, single::LENGTH)? {
-        each(entries.checked_add(ENTRY.checked_mul(index)? + single::USER_DATA)?);
+        let slot =
+            entries.checked_add(ENTRY.checked_mul(index)?)?.checked_add(single::USER_DATA)?;
+        // The end of what can be read bounds a count that is none.
+        memory.u64(slot)?;
+        each(slot);
     }
     Some(())
 }
@@ -104,7 +108,10 @@ pub fn each_multicore(
     let mut entries = |table: Address| {
         let first = memory.u64(table)?;
         for index in 0..memory.field(table, multicore::SIZE)? {
-            each(first.checked_add(ENTRY.checked_mul(index)? + multicore::USER_DATA)?);
+            let slot =
+                first.checked_add(ENTRY.checked_mul(index)?)?.checked_add(multicore::USER_DATA)?;
+            memory.u64(slot)?;
+            each(slot);
         }
         each(table.checked_add(multicore::CONFIG)?);
         Some(())

@@ -1,4 +1,4 @@
-//! What the walk of the heap asks of the copy: the runtime's details, and how long the program was paused. Gives each
+//! Answers for the walk of the copy's heap: the runtime's details, and how long the program was paused. Gives each
 //! block to the search for references to blocks from `malloc`, if there is one.
 
 use memtrail_heap::write::{Custom, Details, Function, Owned};

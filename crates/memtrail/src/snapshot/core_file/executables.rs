@@ -1,0 +1,159 @@
+//! Files that the process of a core file had mapped: the program and its libraries.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fmt::Write as _;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+use memtrail_map::MappedFile;
+use memtrail_ocaml_snapshot::core_file::{CoreFile, MappedFiles, build_id};
+
+use super::CoreArgs;
+use crate::error::{Failure, Kind};
+
+/// How ELF files begin.
+const ELF: &[u8] = b"\x7fELF";
+/// The start of a file and of what is loaded are compared where neither has a build id.
+const HEADER_BYTES: usize = 64;
+
+/// The files, each with its path in the process.
+pub(super) struct Executables {
+    program: MappedFile,
+    /// The program's path in the process.
+    path: Vec<u8>,
+    build_id: Option<String>,
+    libraries: Vec<(Vec<u8>, MappedFile)>,
+    notes: Vec<String>,
+}
+
+impl Executables {
+    /// Opens the program and its libraries. A program that is another build than the one that ran is refused; such
+    /// libraries are left out.
+    pub(super) fn find(core: &CoreFile<'_>, args: &CoreArgs<'_>) -> Result<Self, Failure> {
+        let Some(mapping) = core.executable() else {
+            let message = format_args!(
+                "no heap in {}: it does not name the files that its process had mapped",
+                args.core.display()
+            );
+            return Err(Failure::new(Kind::Input, message)
+                .hint("memtrail reads core files of Linux with a note NT_FILE"));
+        };
+        let path = mapping.path.clone();
+        let place = args.executable.map_or_else(|| below(args.sysroot, &path), Path::to_path_buf);
+        let program = MappedFile::open(&place).map_err(|error| {
+            let message = format_args!("cannot read the executable {}: {error}", place.display());
+            Failure::new(Kind::Input, message).hint(format_args!(
+                "name the program that ran: memtrail snapshot --core {} EXE; \
+                 --sysroot DIR names a copy of the machine's files",
+                args.core.display()
+            ))
+        })?;
+        match compare(core, &path, &program) {
+            Comparison::Same => {}
+            Comparison::Different(loaded, found) => {
+                let message = format_args!(
+                    "{} is not the program of {}: its build id is {found}, that of the program \
+                     that ran is {loaded}",
+                    place.display(),
+                    args.core.display()
+                );
+                return Err(Failure::new(Kind::Input, message)
+                    .hint("name the executable of the same build: --core CORE EXE"));
+            }
+        }
+        let build_id = build_id(&program).map(hexadecimal);
+        let mut executables =
+            Self { program, path, build_id, libraries: Vec::new(), notes: Vec::new() };
+        executables.add_libraries(core, args.sysroot);
+        Ok(executables)
+    }
+
+    fn add_libraries(&mut self, core: &CoreFile<'_>, sysroot: Option<&Path>) {
+        let paths: BTreeSet<&[u8]> = core
+            .files
+            .iter()
+            .map(|file| file.path.as_slice())
+            .filter(|path| path.starts_with(b"/") && *path != self.path)
+            .collect();
+        for path in paths {
+            // Data files are not needed.
+            if !core.loaded_header(path).is_none_or(|header| header.starts_with(ELF)) {
+                continue;
+            }
+            let Ok(file) = MappedFile::open(&below(sysroot, path)) else { continue };
+            if !file.starts_with(ELF) {
+                continue;
+            }
+            match compare(core, path, &file) {
+                Comparison::Same => self.libraries.push((path.to_vec(), file)),
+                Comparison::Different(..) => self.notes.push(format!(
+                    "{} is another build than the process had: its functions have no names",
+                    String::from_utf8_lossy(path)
+                )),
+            }
+        }
+    }
+
+    /// Content of the program's file.
+    pub(super) fn program(&self) -> &[u8] {
+        &self.program
+    }
+
+    /// The program's path in the process.
+    pub(super) fn path(&self) -> String {
+        String::from_utf8_lossy(&self.path).into_owned()
+    }
+
+    /// The program's build id in hexadecimal digits.
+    pub(super) fn build_id(&self) -> Option<&str> {
+        self.build_id.as_deref()
+    }
+
+    /// Contents of all files by their paths in the process.
+    pub(super) fn contents(&self) -> MappedFiles<'_> {
+        let libraries = self.libraries.iter().map(|(path, file)| (path.clone(), &file[..]));
+        libraries.chain([(self.path.clone(), &self.program[..])]).collect()
+    }
+
+    /// Files that were left out, as sentences.
+    pub(super) fn notes(&self) -> &[String] {
+        &self.notes
+    }
+}
+
+/// A file beside what was loaded.
+enum Comparison {
+    /// The same build, as far as can be told.
+    Same,
+    /// Other builds: the build ids of what was loaded and of the file.
+    Different(String, String),
+}
+
+fn compare(core: &CoreFile<'_>, path: &[u8], file: &[u8]) -> Comparison {
+    let Some(loaded) = core.loaded_header(path) else { return Comparison::Same };
+    let shown = |id: Option<&[u8]>| id.map_or("unknown".to_owned(), hexadecimal);
+    let ids = (build_id(loaded), build_id(file));
+    let is_same = match ids {
+        (None, None) => loaded.get(..HEADER_BYTES) == file.get(..HEADER_BYTES),
+        (loaded, found) => loaded == found,
+    };
+    if is_same { Comparison::Same } else { Comparison::Different(shown(ids.0), shown(ids.1)) }
+}
+
+fn hexadecimal(id: &[u8]) -> String {
+    id.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A path of the process, below the folder with its files.
+fn below(sysroot: Option<&Path>, path: &[u8]) -> PathBuf {
+    let path = Path::new(OsStr::from_bytes(path));
+    match sysroot {
+        Some(root) => root.join(path.strip_prefix("/").unwrap_or(path)),
+        None => path.to_path_buf(),
+    }
+}

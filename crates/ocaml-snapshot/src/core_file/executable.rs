@@ -1,0 +1,142 @@
+//! The executable of a core file: symbols that are not in memory, and where its parts were loaded.
+
+use std::collections::HashMap;
+
+use memtrail_ocaml::Address;
+use memtrail_ocaml::heap::loaded::Symbol;
+use object::LittleEndian;
+use object::elf::{self, FileHeader64};
+use object::read::elf::{FileHeader as _, ProgramHeader as _, Sym as _};
+
+type Header = FileHeader64<LittleEndian>;
+
+/// The build id in a file's notes; also of the first page of a file, which core files have.
+pub fn build_id(file: &[u8]) -> Option<&[u8]> {
+    let header = Header::parse(file).ok()?;
+    for segment in header.program_headers(LittleEndian, file).ok()? {
+        let Ok(Some(mut notes)) = segment.notes(LittleEndian, file) else { continue };
+        while let Ok(Some(note)) = notes.next() {
+            if note.name() == elf::ELF_NOTE_GNU && note.n_type(LittleEndian) == elf::NT_GNU_BUILD_ID
+            {
+                return Some(note.desc());
+            }
+        }
+    }
+    None
+}
+
+/// What is known of an executable that was loaded.
+#[derive(Debug)]
+pub(super) struct Executable<'a> {
+    /// What is added to addresses in the file.
+    bias: u64,
+    /// The dynamic section in memory; static executables have none.
+    pub(super) dynamic: Option<Address>,
+    /// Bytes of its thread-local storage, which ends where the thread pointer is.
+    thread_storage: u64,
+    /// Address and size of each variable and function.
+    symbols: HashMap<&'a [u8], (Address, u64)>,
+    /// Offsets in the thread-local storage.
+    thread_local: HashMap<&'a [u8], u64>,
+    /// The names of [`Self::each_symbol`].
+    pub(super) names: &'a [u8],
+    all: Vec<(Address, u64, u32)>,
+}
+
+impl<'a> Executable<'a> {
+    /// Reads an executable that was entered at `entry`. `None` if it is none.
+    pub(super) fn read(file: &'a [u8], entry: Address) -> Option<Self> {
+        let header = Header::parse(file).ok()?;
+        let bias = entry.wrapping_sub(header.e_entry(LittleEndian));
+        let (mut dynamic, mut thread_storage) = (None, 0);
+        for segment in header.program_headers(LittleEndian, file).ok()? {
+            match segment.p_type(LittleEndian) {
+                elf::PT_DYNAMIC => {
+                    dynamic = Some(segment.p_vaddr(LittleEndian).wrapping_add(bias));
+                }
+                elf::PT_TLS => {
+                    let alignment = segment.p_align(LittleEndian).max(1);
+                    let size = segment.p_memsz(LittleEndian);
+                    thread_storage = size.checked_next_multiple_of(alignment)?;
+                }
+                _ => {}
+            }
+        }
+        let mut executable = Self {
+            bias,
+            dynamic,
+            thread_storage,
+            symbols: HashMap::new(),
+            thread_local: HashMap::new(),
+            names: &[],
+            all: Vec::new(),
+        };
+        executable.add_symbols(file, header);
+        Some(executable)
+    }
+
+    fn add_symbols(&mut self, file: &'a [u8], header: &Header) -> Option<()> {
+        let sections = header.sections(LittleEndian, file).ok()?;
+        let mut table = sections.symbols(LittleEndian, file, elf::SHT_SYMTAB).ok()?;
+        if table.is_empty() {
+            table = sections.symbols(LittleEndian, file, elf::SHT_DYNSYM).ok()?;
+        }
+        let strings = sections.iter().nth(table.string_section().0)?;
+        let offset = usize::try_from(strings.sh_offset.get(LittleEndian)).ok()?;
+        let length = usize::try_from(strings.sh_size.get(LittleEndian)).ok()?;
+        self.names = file.get(offset..offset.checked_add(length)?)?;
+        for symbol in table.symbols() {
+            if symbol.is_undefined(LittleEndian) {
+                continue;
+            }
+            let Ok(name) = symbol.name(LittleEndian, table.strings()) else { continue };
+            let (value, size) = (symbol.st_value(LittleEndian), symbol.st_size(LittleEndian));
+            match symbol.st_type() {
+                elf::STT_TLS => {
+                    self.thread_local.entry(name).or_insert(value);
+                }
+                elf::STT_NOTYPE | elf::STT_OBJECT | elf::STT_FUNC => {
+                    let address = value.wrapping_add(self.bias);
+                    self.symbols.entry(name).or_insert((address, size));
+                    self.all.push((address, size, symbol.st_name(LittleEndian)));
+                }
+                _ => {}
+            }
+        }
+        Some(())
+    }
+
+    /// True if it has no symbols.
+    pub(super) fn is_stripped(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// True if it defines a variable or a function of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let name = name.as_bytes();
+        self.symbols.contains_key(name) || self.thread_local.contains_key(name)
+    }
+
+    /// Address of a variable or a function.
+    pub(super) fn address(&self, name: &str) -> Option<Address> {
+        self.symbols.get(name.as_bytes()).map(|(address, _)| *address)
+    }
+
+    /// Address and size of a function.
+    pub(super) fn function(&self, name: &str) -> Option<(Address, u64)> {
+        self.symbols.get(name.as_bytes()).copied()
+    }
+
+    /// Address of a thread's own copy of a variable, by the thread pointer.
+    pub(super) fn of_thread(&self, name: &str, thread_pointer: Address) -> Option<Address> {
+        let offset = self.thread_local.get(name.as_bytes())?;
+        thread_pointer.checked_sub(self.thread_storage)?.checked_add(*offset)
+    }
+
+    /// Calls `each` with all its symbols; their names begin at `names`.
+    pub(super) fn each_symbol(&self, names: Address, each: &mut dyn FnMut(Symbol)) {
+        for &(address, size, name) in &self.all {
+            each(Symbol { address, size, name: names + u64::from(name) });
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! An OCaml process in a core file: its runtime, found by symbols.
+
+use memtrail_ocaml::frames::FrameTable;
+use memtrail_ocaml::heap::{chunks, loaded, pools};
+use memtrail_ocaml::layout::Machine;
+use memtrail_ocaml::symbols::{callstack, private, state};
+use memtrail_ocaml::{Address, Family, Layout, Memory, Unsupported, Version, detect, parameters};
+
+use super::executable::Executable;
+use super::memory::{CoreMemory, MappedFiles};
+use super::notes::Thread;
+use super::parse::{AT_ENTRY, CoreFile};
+use super::running::{self, Running};
+use crate::mapped::Mapped;
+use crate::symbols::Symbols;
+use crate::view::View;
+
+/// Why there is no heap to be read in a core file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unreadable {
+    /// The executable's file is no executable.
+    #[error("the executable is no ELF file for x86-64")]
+    NoExecutable,
+    /// The executable has no symbols: neither its own nor those for the dynamic linker.
+    #[error("the executable has no symbols, by which its OCaml runtime could be found")]
+    NoSymbols,
+    /// No runtime, or one that is not supported.
+    #[error("the program {0}")]
+    Runtime(#[from] Unsupported),
+    /// The memory that says where the heap is was not written, or is cut off.
+    #[error("the core file does not contain the state of the OCaml runtime")]
+    NoState,
+    /// The table of frame descriptors was not found.
+    #[error("the frame table of the OCaml runtime was not found")]
+    NoFrameTable,
+}
+
+/// An OCaml process in a core file.
+#[derive(Debug)]
+pub struct CoreProcess<'a> {
+    pub(super) memory: CoreMemory<'a>,
+    pub(super) executable: Executable<'a>,
+    pub(super) files: MappedFiles<'a>,
+    pub(super) mapped: Mapped,
+    pub(super) layout: Layout,
+    domains: Vec<Address>,
+    frame_table: FrameTable,
+    running: Vec<Running>,
+    inexact: Vec<Address>,
+    names: Option<Address>,
+    notes: Vec<String>,
+}
+
+/// The memory of a process in a core file.
+#[derive(Clone, Copy, Debug)]
+pub struct FrozenCore<'a>(pub(super) &'a CoreProcess<'a>);
+
+impl<'a> CoreProcess<'a> {
+    /// Finds the runtime. `executable` is the content of the program's file, `files` those of all files that were mapped
+    /// and can be read.
+    pub fn open(
+        core: &CoreFile<'a>,
+        executable: &'a [u8],
+        files: MappedFiles<'a>,
+    ) -> Result<Self, Unreadable> {
+        let entry = core.auxiliary(AT_ENTRY).ok_or(Unreadable::NoState)?;
+        let executable = Executable::read(executable, entry).ok_or(Unreadable::NoExecutable)?;
+        if executable.is_stripped() {
+            return Err(Unreadable::NoSymbols);
+        }
+        let version = detect(|name| executable.has(name))?;
+        let memory = CoreMemory::new(core, &files);
+        let list = executable.dynamic.and_then(|dynamic| loaded::list_of(&memory, dynamic));
+        let mut process = Self {
+            memory,
+            executable,
+            files,
+            mapped: mapped(core),
+            layout: Layout::of(version, Machine::Amd64),
+            domains: Vec::new(),
+            frame_table: FrameTable::given(1, 0).ok_or(Unreadable::NoFrameTable)?,
+            running: Vec::new(),
+            inexact: Vec::new(),
+            names: None,
+            notes: Vec::new(),
+        };
+        if list.is_none() {
+            // Without a dynamic linker, names are in the file alone.
+            process.names = Some(process.memory.add_names(process.executable.names));
+        }
+        process.frame_table = process.find_frame_table().ok_or(Unreadable::NoFrameTable)?;
+        process.domains = process.find_domains(core);
+        if process.domains.is_empty() {
+            return Err(Unreadable::NoState);
+        }
+        process.running = running::settle(
+            &mut process.memory,
+            &process.executable,
+            &process.layout,
+            process.frame_table,
+            &core.threads,
+            &process.domains,
+        );
+        process.look_at_minor_heaps();
+        if core.missing > 0 {
+            let missing = core.missing;
+            process.notes.push(format!("the core file is truncated: {missing} bytes are missing"));
+        }
+        Ok(process)
+    }
+
+    /// The process as the walk of its heap sees it.
+    pub fn view(&self) -> View<'_, FrozenCore<'_>> {
+        let memory = FrozenCore(self);
+        let symbols = if let Some(names) = self.names {
+            Symbols::collect(memory, |each| self.executable.each_symbol(names, each))
+        } else {
+            let dynamic = self.executable.dynamic;
+            let list = dynamic.and_then(|dynamic| loaded::list_of(&self.memory, dynamic));
+            Symbols::of_loaded(memory, list.unwrap_or(0))
+        };
+        View {
+            memory,
+            layout: self.layout,
+            frame_table: Some(self.frame_table),
+            domains: &self.domains,
+            inexact: &self.inexact,
+            symbols,
+            mapped: self.mapped.clone(),
+        }
+    }
+
+    /// The runtime's version.
+    pub fn version(&self) -> Version {
+        self.layout.version
+    }
+
+    /// The settings of the collector, as `Sys.runtime_parameters` prints them.
+    pub fn parameters(&self) -> String {
+        let mut text = [0; 512];
+        let state = self.domains.first().copied().unwrap_or(0);
+        let resolve = |name: &str| self.executable.address(name);
+        let text = parameters::write(&self.memory, &self.layout, state, resolve, &mut text);
+        String::from_utf8_lossy(text).into_owned()
+    }
+
+    /// Facts that readers of the snapshot should know, as fragments.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    pub(super) fn uncertain(&self, state: Address) -> Vec<u64> {
+        let of_domain = self.running.iter().filter(|running| running.state == state);
+        of_domain.flat_map(|running| running.values.iter().copied()).collect()
+    }
+
+    fn find_frame_table(&self) -> Option<FrameTable> {
+        let memory = &self.memory;
+        match self.layout.version.family() {
+            Family::Single => {
+                let variable = |name| self.executable.address(name);
+                let (table, mask) =
+                    (variable(callstack::DESCRIPTORS)?, variable(callstack::DESCRIPTORS_MASK)?);
+                FrameTable::single(memory, table, mask)
+            }
+            Family::Multicore => {
+                let at = self.private(private::FRAME_TABLE, |at| {
+                    FrameTable::multicore(memory, at).is_some()
+                })?;
+                FrameTable::multicore(memory, at)
+            }
+        }
+    }
+
+    /// States of the domains that run; in OCaml 4, of the program.
+    fn find_domains(&self, core: &CoreFile<'_>) -> Vec<Address> {
+        let memory = &self.memory;
+        let allocates =
+            |state: &Address| memory.field(*state, self.layout.state.young_ptr).unwrap_or(0) != 0;
+        let Some(fields) = self.layout.multicore() else {
+            let variable = self.executable.address(state::SINGLE);
+            let state = variable.and_then(|variable| memory.u64(variable));
+            return state.into_iter().filter(allocates).collect();
+        };
+        let threads = core.threads.iter().map(Thread::thread_pointer);
+        let own = |thread| memory.u64(self.executable.of_thread(state::MULTICORE, thread)?);
+        let is_domain = |state: &Address| {
+            *state != 0
+                && allocates(state)
+                && pools::heap_of_owner(memory, fields, *state).is_some()
+        };
+        let mut states: Vec<Address> = threads.filter_map(own).filter(is_domain).collect();
+        states.sort_unstable();
+        states.dedup();
+        states.sort_by_key(|state| memory.field(*state, fields.id));
+        states
+    }
+
+    /// Finds minor heaps whose blocks do not follow each other: of threads that were about to write a header, or in the
+    /// midst of a minor collection.
+    fn look_at_minor_heaps(&mut self) {
+        let mut collects = false;
+        for &state in &self.domains {
+            let extent = match self.layout.single() {
+                Some(fields) => {
+                    collects |= self.memory.field(state, fields.in_minor_collection) != Some(0);
+                    chunks::minor(&self.memory, &self.layout, fields, state)
+                }
+                None => pools::minor(&self.memory, &self.layout, state),
+            };
+            let Some(extent) = extent else { continue };
+            let words = self.memory.words(extent).unwrap_or_default();
+            if words.len() as u64 * 8 < extent.bytes {
+                // A truncated file.
+                continue;
+            }
+            let (mut at, mut is_whole) = (0, true);
+            while let Some(header) = words.get(at) {
+                is_whole &= *header != 0;
+                let size = usize::try_from(header >> 10).unwrap_or(usize::MAX);
+                at = at.saturating_add(size).saturating_add(1);
+            }
+            is_whole &= at == words.len();
+            let is_running = self.running.iter().any(|running| running.state == state);
+            collects |= !is_whole && !is_running;
+            if !is_whole || is_running {
+                self.inexact.push(state);
+            }
+        }
+        if !self.running.is_empty() {
+            self.notes.push(format!(
+                "{} threads ran OCaml code: what their registers held is shown as \
+                 `registers`, and may retain more than the program did",
+                self.running.len()
+            ));
+        }
+        if collects {
+            self.notes.push(
+                "a minor collection was under way: blocks that it had not moved may be missing"
+                    .to_owned(),
+            );
+        }
+    }
+}
+
+/// The process's mappings.
+fn mapped(core: &CoreFile<'_>) -> Mapped {
+    let path_at = |at: Address| {
+        let next = core.files.partition_point(|file| file.addresses.start <= at);
+        let file = core.files.get(next.checked_sub(1)?)?;
+        file.addresses.contains(&at).then_some(file.path.as_slice())
+    };
+    let segments = core.segments.iter().map(|segment| {
+        let end = segment.start.saturating_add(segment.mapped);
+        (segment.start..end, segment.is_readable, segment.is_writable)
+    });
+    // Debuggers list nothing that they leave out.
+    let is_listed = |at: Address| {
+        let next = core.segments.partition_point(|segment| segment.start <= at);
+        let segment = next.checked_sub(1).and_then(|place| core.segments.get(place));
+        segment.is_some_and(|segment| at - segment.start < segment.mapped)
+    };
+    let unlisted = core.files.iter().filter(|file| !is_listed(file.addresses.start));
+    let unlisted = unlisted.map(|file| (file.addresses.clone(), true, false));
+    let mut all: Vec<_> = segments.chain(unlisted).collect();
+    all.sort_by_key(|(addresses, ..)| addresses.start);
+    Mapped::of(all.iter().map(|(addresses, is_readable, is_writable)| {
+        let path = path_at(addresses.start);
+        (addresses.clone(), *is_readable, *is_writable, path)
+    }))
+}
