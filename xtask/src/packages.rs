@@ -49,6 +49,7 @@ const NEEDED: &[(Sign, &str, &str)] = &[
     (Installed, "libgoogle-perftools4", "an allocator of native programs"),
     (Program("curl"), "curl", "visits the page that leaks"),
     (Program("patch"), "patch", "mends the page that leaks"),
+    (Program("gcore"), "gdb", "writes core files of programs that run"),
 ];
 
 fn is_there((sign, package, _): &(Sign, &str, &str)) -> bool {

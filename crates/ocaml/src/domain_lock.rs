@@ -23,6 +23,26 @@ const MUTEX_KIND: u64 = 16;
 /// `PTHREAD_MUTEX_ERRORCHECK`, as `caml_plat_mutex_init` asks for.
 const ERROR_CHECKING: u32 = 2;
 
+/// The state of the domain that a thread is of, by the address of the thread's `caml_state`: that variable is empty while
+/// the thread waits in a system call, and its neighbour `domain_self` is not.
+pub fn state_of_thread(
+    memory: &impl Memory,
+    variable: Address,
+    young_limit: u64,
+) -> Option<Address> {
+    let first = variable.checked_sub(NEIGHBOURHOOD)?;
+    let places = (0..2 * NEIGHBOURHOOD).step_by(8).map(|offset| first.saturating_add(offset));
+    let domains = places.filter_map(|at| memory.u64(at)).filter(|at| at.is_multiple_of(8));
+    let mut states = domains.filter_map(|domain| {
+        [STATE_5_3, STATE_5_4].into_iter().find_map(|field| {
+            let state = memory.field(domain, field).filter(|&state| state != 0)?;
+            let limit = memory.field(domain, field + 8)?;
+            (limit == state.checked_add(young_limit)?).then_some(state)
+        })
+    });
+    states.next()
+}
+
 /// The lock of the main domain, as its own thread finds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Search {
@@ -101,6 +121,15 @@ mod tests {
     fn the_mutex_that_this_thread_holds_is_the_lock() {
         let bytes = runtime(77);
         assert_eq!(SEARCH.find(&Image { base: BASE, bytes: &bytes }), Some(BASE + 0x4a0));
+    }
+
+    #[test]
+    fn a_thread_in_a_system_call_has_its_domain() {
+        let mut bytes = runtime(77);
+        bytes[0x100..0x108].fill(0);
+        let memory = Image { base: BASE, bytes: &bytes };
+        assert_eq!(state_of_thread(&memory, BASE + 0x100, 0), Some(STATE_AT));
+        assert_eq!(state_of_thread(&memory, BASE + 0x100, 8), None);
     }
 
     #[test]

@@ -321,6 +321,9 @@ pub mod private {
         ("caml_dyn_globals", &["caml_register_dyn_global", "caml_register_dyn_globals"]);
     /// 4.x, systhreads: pointer to the running thread (`otherlibs/systhreads/st_stubs.c`).
     pub const RUNNING_THREAD: Variable = ("curr_thread", &["caml_thread_self"]);
+    /// 4.x, systhreads: pointer to any of the threads.
+    pub const ALL_THREADS: Variable =
+        ("all_threads", &["caml_c_thread_register", "caml_thread_initialize"]);
     /// 5.x, systhreads: pointer to an array with an entry for each domain.
     pub const THREAD_TABLE: Variable = (
         "thread_table",

@@ -4,6 +4,9 @@
 
 mod asking;
 mod by_themselves;
+mod core_files;
+mod core_trouble;
+mod cores;
 mod modes;
 
 mod compilers_at_work;

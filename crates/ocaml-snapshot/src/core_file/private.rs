@@ -12,16 +12,31 @@ impl CoreProcess<'_> {
     /// those of writable memory that the code of its functions refers to.
     pub(super) fn private(
         &self,
-        (symbol, functions): Variable,
+        variable: Variable,
         is: impl Fn(Address) -> bool,
     ) -> Option<Address> {
-        if let Some(address) = self.executable.address(symbol) {
-            return Some(address);
-        }
-        functions.iter().find_map(|name| {
-            let (start, size) = self.executable.function(name)?;
-            let code = self.memory.slice(start, size)?;
-            referred(code, start).find(|&place| self.mapped.contains(place) && is(place))
+        let symbol = self.executable.address(variable.0);
+        symbol.or_else(|| self.candidates(variable).find(|&place| is(place)))
+    }
+
+    /// The same by the place with the highest score.
+    pub(super) fn most(
+        &self,
+        variable: Variable,
+        score: impl Fn(Address) -> Option<usize>,
+    ) -> Option<Address> {
+        self.executable.address(variable.0).or_else(|| {
+            let scored = self.candidates(variable).filter_map(|at| Some((score(at)?, at)));
+            scored.max().map(|(_, at)| at)
         })
+    }
+
+    fn candidates(&self, (_, functions): Variable) -> impl Iterator<Item = Address> {
+        let code = functions.iter().filter_map(|name| {
+            let (start, size) = self.executable.function(name)?;
+            Some((self.memory.slice(start, size)?, start))
+        });
+        let places = code.flat_map(|(code, start)| referred(code, start));
+        places.filter(|&place| self.mapped.contains(place))
     }
 }

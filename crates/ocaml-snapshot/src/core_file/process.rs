@@ -1,10 +1,14 @@
 //! An OCaml process in a core file: its runtime, found by symbols.
 
 use memtrail_ocaml::frames::FrameTable;
+use memtrail_ocaml::heap::frames::Top;
+use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::heap::{chunks, loaded, pools};
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::symbols::{callstack, private, state};
-use memtrail_ocaml::{Address, Family, Layout, Memory, Unsupported, Version, detect, parameters};
+use memtrail_ocaml::{
+    Address, Family, Layout, Memory, Unsupported, Version, detect, domain_lock, parameters,
+};
 
 use super::executable::Executable;
 use super::memory::{CoreMemory, MappedFiles};
@@ -94,6 +98,7 @@ impl<'a> CoreProcess<'a> {
         if process.domains.is_empty() {
             return Err(Unreadable::NoState);
         }
+        process.take_waiting_thread();
         process.running = running::settle(
             &mut process.memory,
             &process.executable,
@@ -184,7 +189,12 @@ impl<'a> CoreProcess<'a> {
             return state.into_iter().filter(allocates).collect();
         };
         let threads = core.threads.iter().map(Thread::thread_pointer);
-        let own = |thread| memory.u64(self.executable.of_thread(state::MULTICORE, thread)?);
+        let young_limit = self.layout.state.young_limit;
+        let own = |thread| {
+            let variable = self.executable.of_thread(state::MULTICORE, thread)?;
+            let running = memory.u64(variable).filter(|&state| state != 0);
+            running.or_else(|| domain_lock::state_of_thread(memory, variable, young_limit))
+        };
         let is_domain = |state: &Address| {
             *state != 0
                 && allocates(state)
@@ -195,6 +205,31 @@ impl<'a> CoreProcess<'a> {
         states.dedup();
         states.sort_by_key(|state| memory.field(*state, fields.id));
         states
+    }
+
+    /// OCaml 4: if the thread that ran last has ended, as threads of C libraries do, the state has nothing of the program's
+    /// stacks. It is changed as if the first of the threads that wait had run last.
+    fn take_waiting_thread(&mut self) {
+        let Some(fields) = self.layout.single() else { return };
+        if self.thread_that_ran().is_some() {
+            return;
+        }
+        let (Some(at), Some(&state)) = (self.any_thread(), self.domains.first()) else { return };
+        let mut first = None;
+        threads::each_thread(&self.memory, Family::Single, at, |thread| {
+            first = first.or(Some(thread));
+        });
+        let Some(thread) = first else { return };
+        if let Some(Top::Single { sp, return_address, registers }) = thread.top {
+            for (field, value) in [
+                (fields.bottom_of_stack, sp),
+                (fields.last_return_address, return_address),
+                (self.layout.state.gc_regs, registers),
+                (self.layout.state.local_roots, thread.local_roots),
+            ] {
+                self.memory.change(state + field, value);
+            }
+        }
     }
 
     /// Finds minor heaps whose blocks do not follow each other: of threads that were about to write a header, or in the

@@ -5,7 +5,7 @@ use memtrail_ocaml::heap::{Extent, global_roots, globals, threads, tracked};
 use memtrail_ocaml::symbols::{heap as names, memprof, private};
 use memtrail_ocaml::{Address, Family, Memory};
 
-use super::process::FrozenCore;
+use super::process::{CoreProcess, FrozenCore};
 use crate::frozen::{Frozen, Slots};
 use crate::view::View;
 
@@ -44,9 +44,9 @@ impl Frozen for FrozenCore<'_> {
 
     fn named_values(view: &View<'_, Self>) -> Slots {
         let memory = &view.memory;
-        let is_table = |table| global_roots::is_table_of_names(memory, table);
+        let count = |table| global_roots::count_names(memory, table);
         let mut slots = Slots::new();
-        if let Some(table) = memory.0.private(private::NAMED_VALUES, is_table) {
+        if let Some(table) = memory.0.most(private::NAMED_VALUES, count) {
             global_roots::each_named(memory, table, |value, name| slots.push((value, name)));
         }
         slots
@@ -144,27 +144,35 @@ fn content(memory: &impl Memory, slot: Address) -> (Address, u64) {
     (slot, memory.u64(slot).unwrap_or(0))
 }
 
-impl super::process::CoreProcess<'_> {
-    /// The running thread of a domain, where the program has systhreads.
-    pub(super) fn running_thread(&self, state: Address) -> Option<Address> {
-        let memory = &self.memory;
-        let family = self.layout.version.family();
-        let is_thread = |thread: Option<Address>| {
-            thread.filter(|&thread| threads::each_thread(memory, family, thread, |_| {}))
+impl CoreProcess<'_> {
+    /// A thread of a domain, from which a ring leads to the others: the running one.
+    fn running_thread(&self, state: Address) -> Option<Address> {
+        let Some(fields) = self.layout.multicore() else {
+            return self.thread_that_ran().or_else(|| self.any_thread());
         };
-        match self.layout.multicore() {
-            None => {
-                let at = self
-                    .private(private::RUNNING_THREAD, |at| is_thread(memory.u64(at)).is_some())?;
-                is_thread(memory.u64(at))
-            }
-            Some(fields) => {
-                let domain = memory.field(state, fields.id)?;
-                let running = |at| threads::running_of_domain(memory, at, domain);
-                let at =
-                    self.private(private::THREAD_TABLE, |at| is_thread(running(at)).is_some())?;
-                is_thread(running(at))
-            }
-        }
+        let domain = self.memory.field(state, fields.id)?;
+        let running = |at| self.thread(threads::running_of_domain(&self.memory, at, domain)?);
+        running(self.private(private::THREAD_TABLE, |at| running(at).is_some())?)
+    }
+
+    /// OCaml 4: the thread whose stack the state has.
+    pub(super) fn thread_that_ran(&self) -> Option<Address> {
+        self.thread_in(private::RUNNING_THREAD)
+    }
+
+    /// OCaml 4: any thread.
+    pub(super) fn any_thread(&self) -> Option<Address> {
+        self.thread_in(private::ALL_THREADS)
+    }
+
+    fn thread_in(&self, variable: private::Variable) -> Option<Address> {
+        let thread = |at| self.thread(self.memory.u64(at)?);
+        thread(self.private(variable, |at| thread(at).is_some())?)
+    }
+
+    /// The thread at an address, if it is one.
+    fn thread(&self, at: Address) -> Option<Address> {
+        let family = self.layout.version.family();
+        threads::each_thread(&self.memory, family, at, |_| {}).then_some(at)
     }
 }

@@ -50,8 +50,10 @@ pub fn each_named(
     Some(())
 }
 
-/// True if there can be a table of named values at `table`: all its lists end, and all names can be printed.
-pub fn is_table_of_names(memory: &impl Memory, table: Address) -> bool {
+/// Number of named values, if there can be a table of them at `table`: all its lists end, and all names can be printed.
+///
+/// The true table has the most. Variables that stand shortly before it may seem to be a table of some of them.
+pub fn count_names(memory: &impl Memory, table: Address) -> Option<usize> {
     let mut text = [0; 64];
     let (mut count, mut are_names) = (0, true);
     let whole = each_named(memory, table, |_, name| {
@@ -59,7 +61,7 @@ pub fn is_table_of_names(memory: &impl Memory, table: Address) -> bool {
         let name = memory.c_string(name, &mut text).unwrap_or_default();
         are_names &= !name.is_empty() && name.iter().all(|byte| (b' '..=b'~').contains(byte));
     });
-    whole.is_some() && are_names && count > 0
+    (whole.is_some() && are_names && count > 0).then_some(count)
 }
 
 #[cfg(test)]
@@ -106,8 +108,8 @@ mod tests {
         let mut found = Vec::new();
         each_named(&memory, BASE, |value, name| found.push((value, name))).expect("a table");
         assert_eq!(found, [(BASE + 0x200, BASE + 0x210), (BASE + 0x240, BASE + 0x250)]);
-        assert!(is_table_of_names(&memory, BASE));
-        assert!(!is_table_of_names(&memory, BASE + 0x300), "no names");
-        assert!(!is_table_of_names(&memory, BASE + 0x1f8), "text is no address");
+        assert_eq!(count_names(&memory, BASE), Some(2));
+        assert_eq!(count_names(&memory, BASE + 0x300), None, "no names");
+        assert_eq!(count_names(&memory, BASE + 0x1f8), None, "text is no address");
     }
 }

@@ -25,12 +25,12 @@ impl CoreInput {
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let cannot = |error: io::Error| {
             Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+                .hint("name a core file: --core CORE")
         };
         let mut file = File::open(path).map_err(cannot)?;
         let metadata = file.metadata().map_err(cannot)?;
         if metadata.is_dir() {
-            let message = format_args!("cannot read {}: it is a folder", path.display());
-            return Err(Failure::new(Kind::Input, message));
+            return Err(cannot(io::ErrorKind::IsADirectory.into()));
         }
         let written = metadata.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let written_unix_us = written.map_or(0, |since| since.as_micros() as u64);

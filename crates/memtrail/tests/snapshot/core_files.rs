@@ -1,0 +1,153 @@
+//! Heaps in core files: against the runtime's own counts, and against snapshots that the agent takes of the same process.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use memtrail_heap::read::Strength;
+use memtrail_heap::write::Space;
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::on_each;
+use memtrail_test_support::programs::{Program, build, build_static, build_with, strip};
+use memtrail_test_support::snapshot::Heap;
+
+use crate::asking::Running;
+use crate::cores::{Plain, gcore, heap_of, read};
+
+/// Blocks and words that live, as the runtime counts them.
+pub(crate) fn counted(heap: &Heap) -> String {
+    // Blocks of the minor heap are younger than the count.
+    let live = heap.live().into_iter().zip(&heap.blocks);
+    let live: Vec<bool> = live.map(|(live, block)| live && block.space != Space::Minor).collect();
+    let (blocks, words) = heap.sum(&live);
+    // OCaml 5 counts two words more for each large block.
+    let large = heap.counters.get("large_blocks").copied().unwrap_or(0);
+    format!("{blocks} {}", words + 2 * large)
+}
+
+/// Fails unless gdb's core file of a program has what the program says of its heap.
+fn assert_counts(program: &Program) {
+    let plain = Plain::start(program, &[]);
+    let (heap, notes) = heap_of(&plain.gcore(), &[]);
+    assert_eq!(counted(&heap), plain.line.trim());
+    assert_eq!(heap.pid, u64::from(plain.pid()));
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    heap.expect_names();
+    let held = |path: &str| {
+        let roots = heap.roots_at(path).into_iter();
+        let sizes = roots.map(|root| (root.strength, heap.blocks[root.block as usize].wosize));
+        sizes.collect::<Vec<_>>()
+    };
+    assert!(held("finaliser/Heap_core.first").contains(&(Strength::Finaliser, 77)));
+    assert!(held("finaliser/Heap_core.last").contains(&(Strength::Last, 400)));
+    assert_eq!(held("global-c/a named value"), [(Strength::Strong, 205)]);
+    let frames = heap.paths();
+    assert!(frames.iter().any(|path| path.ends_with("/Heap_core.deep")), "{frames:?}");
+}
+
+on_each!(all_that_lives_to_the_word, |compiler| {
+    assert_counts(&build(&named(compiler), "heap_core"));
+});
+
+on_each!(without_symbols_but_the_dynamic_linkers, |compiler| {
+    assert_counts(&strip(&build(&named(compiler), "heap_core")));
+});
+
+on_each!(of_static_executables, |compiler| {
+    assert_counts(&build_static(&named(compiler), "heap_core"));
+});
+
+on_each!(by_the_kernel, |compiler| {
+    let mut plain = Plain::start(&build(&named(compiler), "heap_core"), &[]);
+    // Elsewhere the kernel may pass core files on to a service.
+    let Some(core) = plain.kernel_core() else { return };
+    let (heap, _) = heap_of(&core, &[]);
+    assert_eq!(counted(&heap), plain.line.trim());
+});
+
+/// All roots: what they are called, how they hold, and the size of the block.
+fn roots_of(heap: &Heap) -> BTreeMap<(String, String, u64), usize> {
+    let mut roots = BTreeMap::new();
+    for root in &heap.roots {
+        let size = heap.blocks[root.block as usize].wosize;
+        *roots.entry((root.path.clone(), format!("{:?}", root.strength), size)).or_default() += 1;
+    }
+    roots
+}
+
+/// Fails unless a core file of a recorded program has the roots that the agent finds, but those of which `is_exempt`.
+fn assert_same_as_agent(program: &Program, is_exempt: impl Fn(&str) -> bool) {
+    let running = Running::start(program, &["--snapshot", "request", "--rate", "1e-9"]);
+    let own = running.snapshot();
+    let folder = tempfile::tempdir().expect("a folder");
+    let pid = running.pid.parse().expect("a number");
+    let (found, _) = heap_of(&gcore(pid, folder.path()), &[]);
+    let (expected, roots) = (roots_of(&own), roots_of(&found));
+    let counts = |path: &str| !is_exempt(path);
+    let missing: Vec<_> = expected
+        .iter()
+        .filter(|&(root, n)| roots.get(root) != Some(n) && counts(&root.0))
+        .collect();
+    let more: Vec<_> = roots
+        .iter()
+        .filter(|&(root, n)| expected.get(root) != Some(n) && counts(&root.0))
+        .collect();
+    assert!(missing.is_empty() && more.is_empty(), "missing: {missing:#?}\nmore: {more:#?}");
+    assert!(expected.len() > 100, "{expected:#?}");
+    running.end();
+}
+
+on_each!(threads_are_those_of_the_agent, |compiler| {
+    assert_same_as_agent(&build(&named(compiler), "heap_threads"), |_| false);
+});
+
+on_each!(variables_of_c_are_those_of_the_agent, |compiler| {
+    let program = strip(&build_with(&named(compiler), "heap_c", &["heap_c_stubs.c"]));
+    // Hooks of C libraries are code, which does not run in a core file.
+    assert_same_as_agent(&program, |path| path.starts_with("hook/"));
+});
+
+#[test]
+fn domains_are_those_of_the_agent() {
+    // Two of the domains run.
+    let program = build(&named("ocaml-5.3.0"), "heap_domains");
+    assert_same_as_agent(&program, |path| path.starts_with("stack/"));
+}
+
+on_each!(code_that_runs_keeps_what_it_uses, |compiler| {
+    for arguments in [&[][..], &["allocate"]] {
+        let plain = Plain::start(&build(&named(compiler), "heap_core_runs"), arguments);
+        let (heap, notes) = heap_of(&plain.gcore(), &[]);
+        let table = heap.roots_at("global/Heap_core_runs/0");
+        let found = heap.words(&heap.reachable(table.iter().map(|root| root.block)));
+        assert_eq!(found.to_string(), plain.line.trim());
+        if arguments.is_empty() {
+            assert!(
+                notes.iter().any(|note| note.contains("1 threads ran OCaml code")),
+                "{notes:?}"
+            );
+        }
+    }
+});
+
+#[test]
+fn core_files_of_one_process_name_what_grew() {
+    let mut plain = Plain::start(&build(&named("system"), "heap_core_grows"), &[]);
+    let recording = plain.folder.path().join("grows.memtrail");
+    for number in 1..=3 {
+        let core = plain.gcore();
+        let output = read(&core, &["--json"], &recording);
+        let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(answer["snapshot"]["number"], number, "{output:?}");
+        assert_eq!(answer["pid"], plain.pid());
+        fs::remove_file(core).expect("removed");
+        plain.next_line();
+    }
+    let mut growth = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let growth = growth.args(["heap", "growth", "--json"]).arg(&recording).output();
+    let growth = String::from_utf8(growth.expect("memtrail heap growth").stdout).expect("UTF-8");
+    assert!(
+        growth.contains("Heap_core_grows / field 0") && !growth.contains("field 1"),
+        "{growth}"
+    );
+}
