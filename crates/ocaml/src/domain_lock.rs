@@ -23,8 +23,9 @@ const MUTEX_KIND: u64 = 16;
 /// `PTHREAD_MUTEX_ERRORCHECK`, as `caml_plat_mutex_init` asks for.
 const ERROR_CHECKING: u32 = 2;
 
-/// The state of the domain that a thread is of, by the address of the thread's `caml_state`: that variable is empty while
-/// the thread waits in a system call, and its neighbour `domain_self` is not.
+/// The state of a thread's domain, from the address of the thread's `caml_state`.
+///
+/// The variable is empty while the thread waits in a system call; its neighbour `domain_self` is not.
 pub fn state_of_thread(
     memory: &impl Memory,
     variable: Address,

@@ -324,7 +324,7 @@ pub mod private {
     /// 4.x, systhreads: pointer to any of the threads.
     pub const ALL_THREADS: Variable =
         ("all_threads", &["caml_c_thread_register", "caml_thread_initialize"]);
-    /// 5.x, systhreads: pointer to an array with an entry for each domain.
+    /// 5.x, systhreads: an array with an entry for each domain, from 5.3 on a pointer to it.
     pub const THREAD_TABLE: Variable = (
         "thread_table",
         &["caml_thread_yield", "caml_thread_initialize", "caml_thread_cleanup", "caml_thread_new"],

@@ -59,7 +59,7 @@ fn executables_that_are_gone_or_another_build() {
     let output = read(&core, &[other.to_str().expect("UTF-8")], &recording);
     assert_refused(&output, "its build id is", "same build");
     assert!(String::from_utf8_lossy(&output.stderr).contains("that of the program that ran is"));
-    // The same build by its name, and below the folder of a machine's files.
+    // Named, and below a folder with a machine's files, it is the program that ran.
     let (heap, _) = heap_of(&core, &[program.path.to_str().expect("UTF-8")]);
     assert_eq!(counted(&heap), plain.line.trim());
     let root = copy.path().join("root");
@@ -98,6 +98,9 @@ fn files_that_are_cut_off() {
     let (heap, notes) = heap_of(&core, &[]);
     assert!(notes.iter().any(|note| note.contains("32768 bytes are missing")), "{notes:?}");
     assert!(!heap.roots_at("global/Heap_core").is_empty());
+    let output = read(&core, &["--json"], &recording);
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["snapshot"]["label"], "truncated core file");
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub enum CoreError {
     Damaged {
         /// Byte in the file.
         offset: u64,
-        /// What is wrong, as a fragment.
+        /// The fault, as a fragment.
         cause: &'static str,
     },
     /// A file that ends before the list of its threads.

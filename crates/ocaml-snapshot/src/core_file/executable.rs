@@ -25,10 +25,10 @@ pub fn build_id(file: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// What is known of an executable that was loaded.
+/// An executable that was loaded.
 #[derive(Debug)]
 pub(super) struct Executable<'a> {
-    /// What is added to addresses in the file.
+    /// Difference between addresses in memory and in the file.
     bias: u64,
     /// The dynamic section in memory; static executables have none.
     pub(super) dynamic: Option<Address>,

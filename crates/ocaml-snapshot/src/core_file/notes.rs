@@ -64,7 +64,7 @@ impl Thread {
 /// A part of a file that was mapped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MappedFile {
-    /// Where it was mapped.
+    /// Addresses that it was mapped at.
     pub addresses: Range<Address>,
     /// Byte of the file that the first address has.
     pub offset: u64,

@@ -22,7 +22,7 @@ pub struct Segment {
     pub mapped: u64,
     /// Bytes that the writer of the file put into it: the first ones of those that were mapped.
     pub written: u64,
-    /// Where these are in the file; of a truncated file, as many as are there.
+    /// Places of these bytes in the file; a truncated file has fewer.
     pub present: Range<usize>,
     /// The process could read it.
     pub is_readable: bool,

@@ -19,7 +19,7 @@ impl CoreProcess<'_> {
         symbol.or_else(|| self.candidates(variable).find(|&place| is(place)))
     }
 
-    /// The same by the place with the highest score.
+    /// The address of a private variable: without its symbol, the place with the highest score.
     pub(super) fn most(
         &self,
         variable: Variable,

@@ -32,6 +32,9 @@ pub enum Unreadable {
     /// No runtime, or one that is not supported.
     #[error("the program {0}")]
     Runtime(#[from] Unsupported),
+    /// A runtime whose private tables are not known.
+    #[error("the program has the runtime of OCaml {0}, of which core files cannot be read")]
+    Version(Version),
     /// The memory that says where the heap is was not written, or is cut off.
     #[error("the core file does not contain the state of the OCaml runtime")]
     NoState,
@@ -53,6 +56,8 @@ pub struct CoreProcess<'a> {
     running: Vec<Running>,
     inexact: Vec<Address>,
     names: Option<Address>,
+    is_truncated: bool,
+    collects: bool,
     notes: Vec<String>,
 }
 
@@ -74,6 +79,9 @@ impl<'a> CoreProcess<'a> {
             return Err(Unreadable::NoSymbols);
         }
         let version = detect(|name| executable.has(name))?;
+        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
+            return Err(Unreadable::Version(version));
+        }
         let memory = CoreMemory::new(core, &files);
         let list = executable.dynamic.and_then(|dynamic| loaded::list_of(&memory, dynamic));
         let mut process = Self {
@@ -87,6 +95,8 @@ impl<'a> CoreProcess<'a> {
             running: Vec::new(),
             inexact: Vec::new(),
             names: None,
+            is_truncated: core.missing > 0,
+            collects: false,
             notes: Vec::new(),
         };
         if list.is_none() {
@@ -148,6 +158,19 @@ impl<'a> CoreProcess<'a> {
         let resolve = |name: &str| self.executable.address(name);
         let text = parameters::write(&self.memory, &self.layout, state, resolve, &mut text);
         String::from_utf8_lossy(text).into_owned()
+    }
+
+    /// A name for a snapshot that does not show all, or more than the program retained; none for one that is exact.
+    pub fn label(&self) -> Option<&'static str> {
+        if self.is_truncated {
+            Some("truncated core file")
+        } else if self.collects {
+            Some("core file written in a minor collection")
+        } else if !self.running.is_empty() {
+            Some("core file with registers as roots")
+        } else {
+            None
+        }
     }
 
     /// Facts that readers of the snapshot should know, as fragments.
@@ -270,6 +293,7 @@ impl<'a> CoreProcess<'a> {
                 self.running.len()
             ));
         }
+        self.collects = collects;
         if collects {
             self.notes.push(
                 "a minor collection was under way: blocks that it had not moved may be missing"

@@ -151,7 +151,10 @@ impl CoreProcess<'_> {
             return self.thread_that_ran().or_else(|| self.any_thread());
         };
         let domain = self.memory.field(state, fields.id)?;
-        let running = |at| self.thread(threads::running_of_domain(&self.memory, at, domain)?);
+        let running = |at| {
+            let found = threads::running_of_domain(&self.memory, at, domain);
+            found.into_iter().flatten().find_map(|thread| self.thread(thread))
+        };
         running(self.private(private::THREAD_TABLE, |at| running(at).is_some())?)
     }
 

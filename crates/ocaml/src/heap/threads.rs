@@ -103,9 +103,16 @@ fn read(
 /// Bytes of 5.x's `struct caml_thread_table` with glibc's mutexes; its first field is the running thread.
 const TABLE_ENTRY: u64 = 144;
 
-/// OCaml 5: the running thread of the domain with this number, from the address of the variable that points to the table.
-pub fn running_of_domain(memory: &impl Memory, variable: Address, domain: u64) -> Option<Address> {
-    memory.u64(memory.u64(variable)?.checked_add(TABLE_ENTRY.checked_mul(domain)?)?)
+/// OCaml 5: candidates for the running thread of the domain with this number, from the address of the table's variable.
+///
+/// Until 5.2 the variable is the table, later a pointer to it.
+pub fn running_of_domain(
+    memory: &impl Memory,
+    variable: Address,
+    domain: u64,
+) -> [Option<Address>; 2] {
+    let offset = TABLE_ENTRY.checked_mul(domain);
+    [Some(variable), memory.u64(variable)].map(|table| memory.u64(table?.checked_add(offset?)?))
 }
 
 /// `struct caml__roots_block`: next, number of tables, items in each, up to five tables.

@@ -12,7 +12,7 @@ use memtrail_ocaml_snapshot::core_file::{CoreFile, MappedFiles, build_id};
 use super::CoreArgs;
 use crate::error::{Failure, Kind};
 
-/// How ELF files begin.
+/// First bytes of ELF files.
 const ELF: &[u8] = b"\x7fELF";
 /// The start of a file and of what is loaded are compared where neither has a build id.
 const HEADER_BYTES: usize = 64;
@@ -124,7 +124,7 @@ impl Executables {
 
 /// A file beside what was loaded.
 enum Comparison {
-    /// The same build, as far as can be told.
+    /// No difference was found.
     Same,
     /// Other builds: the build ids of what was loaded and of the file.
     Different(String, String),

@@ -11,7 +11,7 @@ use ruzstd::decoding::StreamingDecoder;
 
 use crate::error::{Failure, Kind};
 
-/// How files begin that `zstd` compressed, as systemd-coredump stores them.
+/// First bytes of files that `zstd` compressed, as systemd-coredump stores them.
 const ZSTD: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 
 /// A core file, mapped.

@@ -24,7 +24,7 @@ use executables::Executables;
 use input::CoreInput;
 use recording::Destination;
 
-/// What the command line says of a core file.
+/// A core file and its options on the command line.
 pub(super) struct CoreArgs<'a> {
     pub(super) core: &'a Path,
     /// The program's file, if it is not where the core file says.
@@ -36,7 +36,7 @@ pub(super) struct CoreArgs<'a> {
     pub(super) json: bool,
 }
 
-/// What `--json` prints.
+/// The object that `--json` prints.
 #[derive(Serialize)]
 struct Answer<'a> {
     pid: u32,
@@ -65,7 +65,7 @@ pub(super) fn run(args: &CoreArgs<'_>) -> Result<ExitCode, Failure> {
         number,
         file: memtrail_recording::snapshot_name(number),
         reason: SnapshotReason::Request,
-        label: None,
+        label: process.label().map(str::to_owned),
         taken_unix_us,
         outcome: SnapshotOutcome::Complete {
             pause_ns: 0,
@@ -107,7 +107,9 @@ fn no_heap(core: &Path, error: Unreadable) -> Failure {
             "the file is cut off, or the kernel was told to leave private memory out \
              (/proc/PID/coredump_filter)",
         ),
-        _ => failure.hint("memtrail reads native programs of OCaml 4.12 to 5.3"),
+        _ => failure.hint(
+            "memtrail reads core files of native programs of OCaml 4.12 to 4.14 and 5.1 to 5.3",
+        ),
     }
 }
 

@@ -64,7 +64,7 @@ impl Destination {
         if new.folder.exists() { new.after_others() } else { Ok(new) }
     }
 
-    /// The same, behind the snapshots that are in the recording.
+    /// Numbers the snapshot behind those of the recording, if that is of the same process.
     fn after_others(self) -> Result<Self, Failure> {
         let refuse = |why: &str| {
             let message = format!("cannot add to {}: {why}", self.folder.display());
@@ -97,7 +97,7 @@ impl Destination {
         &self.folder
     }
 
-    /// What the snapshot says of itself.
+    /// Facts about the snapshot: process, moment and number.
     pub(super) fn facts(&self, process: &CoreProcess<'_>) -> Facts {
         let clock = self.description.clock;
         let since = self.taken_unix_us.saturating_sub(clock.start_unix_us) * 1000;
@@ -108,7 +108,7 @@ impl Destination {
             pause: 0,
             number: self.number,
             reason: Some(SnapshotReason::Request),
-            label: Vec::new(),
+            label: process.label().unwrap_or_default().into(),
             program: name.cloned().unwrap_or_default().into_bytes(),
             runtime: process.version().name().into(),
             pid: u64::from(self.description.pid),
