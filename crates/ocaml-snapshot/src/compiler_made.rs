@@ -15,11 +15,10 @@ use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::names;
 
 use super::descriptors::Described;
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::linked_references::{self, Target};
 use super::mapped::Mapped;
 use super::neighbours::{self, Units};
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 /// Longer code is not looked at; no function that is compiled has as much.
@@ -41,7 +40,11 @@ struct Referred {
 }
 
 /// Adds places and names to those of `functions` that have no lines; they are in the order of their code.
-pub(super) fn add(view: &View<'_, impl Frozen>, functions: &mut [Described], units: &Units) {
+pub(super) fn add(
+    view: &View<'_, impl StoppedProcess>,
+    functions: &mut [Described],
+    units: &Units,
+) {
     if !cfg!(target_arch = "x86_64") {
         return;
     }
@@ -106,7 +109,7 @@ fn unplaced(functions: &[Described], unit: &[Described]) -> Vec<(usize, usize)> 
 }
 
 /// The code of a function.
-fn code_of<'v>(view: &'v View<'_, impl Frozen>, one: &Described) -> &'v [u8] {
+fn code_of<'v>(view: &'v View<'_, impl StoppedProcess>, one: &Described) -> &'v [u8] {
     // Symbols say that the function is there, and ends there or where the next one begins; the code of a unit is in one
     // piece.
     let length = one.code.end.saturating_sub(one.code.start);
@@ -118,7 +121,7 @@ fn code_of<'v>(view: &'v View<'_, impl Frozen>, one: &Described) -> &'v [u8] {
 
 /// What the code of `one` refers to among the functions of its unit, which are in order.
 fn referred(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     mapped: &Mapped,
     data: &[Extent],
     unit: &[Described],
@@ -153,7 +156,7 @@ fn referred(
 
 /// What may be the code of a closure that is static data at `address`: that of one argument, or of several.
 fn codes_of_static(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     data: &[Extent],
     address: u64,
 ) -> Option<[u64; 2]> {
@@ -253,7 +256,7 @@ fn add_place_of(function: &mut Function, callee: &Function) {
 
 /// A module that exports an `external` as a value has a function around it, which calls that and nothing else.
 fn add_external(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     mapped: &Mapped,
     function: &mut Function,
     one: &Described,

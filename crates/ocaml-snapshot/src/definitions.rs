@@ -10,9 +10,8 @@ use memtrail_ocaml::definition_lines::{self, Known};
 use memtrail_ocaml::entry_code::{Definition, Entry, definitions};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
-use super::view::View;
 
 const MAX_PATH_LEN: usize = 1024;
 /// Longer code is not looked at; no function that is compiled has as much.
@@ -21,7 +20,7 @@ const MAX_CODE_LEN: u64 = 1 << 24;
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// Adds places to the labels of global variables.
-pub(super) fn add(view: &View<'_, impl Frozen>, list: &mut RootList) {
+pub(super) fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     let Some(table) = view.frame_table.filter(|_| cfg!(target_arch = "x86_64")) else {
         return;
     };
@@ -57,7 +56,7 @@ pub(super) fn add(view: &View<'_, impl Frozen>, list: &mut RootList) {
 
 /// The places of a unit's variables, by their slots.
 fn places(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     list: &RootList,
     labels: &HashMap<u64, LabelId, Hasher>,
     unit: &[(u64, Definition)],

@@ -6,9 +6,8 @@ use memtrail_ocaml::functions::{FunctionCode, locate};
 use memtrail_ocaml::names;
 use memtrail_ocaml::own_name::{Origin, own_name};
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::mapped::file_name;
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 /// The file of code that has no place in the source.
@@ -21,7 +20,10 @@ pub(super) struct Described {
 }
 
 /// What symbols and frame descriptors tell of the functions that begin at `starts`, which are in order.
-pub(super) fn by_descriptors(view: &View<'_, impl Frozen>, starts: &[u64]) -> Vec<Described> {
+pub(super) fn by_descriptors(
+    view: &View<'_, impl StoppedProcess>,
+    starts: &[u64],
+) -> Vec<Described> {
     let memory = &view.memory;
     let mut symbols: Vec<Vec<u8>> = Vec::with_capacity(starts.len());
     let mut found: Vec<FunctionCode> = Vec::with_capacity(starts.len());
@@ -50,7 +52,11 @@ pub(super) fn by_descriptors(view: &View<'_, impl Frozen>, starts: &[u64]) -> Ve
 }
 
 /// A function by its symbol and the first place that frame descriptors have.
-fn described(view: &View<'_, impl Frozen>, symbol: Vec<u8>, code: &FunctionCode) -> Described {
+fn described(
+    view: &View<'_, impl StoppedProcess>,
+    symbol: Vec<u8>,
+    code: &FunctionCode,
+) -> Described {
     let memory = &view.memory;
     let mut function = Function { symbol, ..Function::default() };
     if let Some(place) = code.place {

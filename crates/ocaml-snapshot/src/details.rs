@@ -8,9 +8,8 @@ use memtrail_ocaml::heap::{bigarray, custom};
 use memtrail_ocaml::variants;
 
 use super::bigarrays::SharedData;
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::stacks::Stacks;
-use super::view::View;
 use super::{functions, regions};
 
 const MAX_NAME_LEN: usize = 512;
@@ -26,7 +25,7 @@ pub struct RuntimeDetails<'a, F> {
     channels: HashSet<u64, BuildHasherDefault<DefaultHasher>>,
 }
 
-impl<'a, F: Frozen> RuntimeDetails<'a, F> {
+impl<'a, F: StoppedProcess> RuntimeDetails<'a, F> {
     /// Details of a frozen process.
     pub fn new(view: &'a View<'a, F>) -> Self {
         Self {
@@ -45,7 +44,7 @@ impl<'a, F: Frozen> RuntimeDetails<'a, F> {
     }
 }
 
-impl<F: Frozen> Details for RuntimeDetails<'_, F> {
+impl<F: StoppedProcess> Details for RuntimeDetails<'_, F> {
     fn custom(&mut self, block: u64, operations: u64, _: &[u64]) -> Custom {
         let memory = self.view.memory;
         let known = |bytes| Custom { external: Some(bytes), shared: None };

@@ -4,21 +4,20 @@ use memtrail_heap::write::{LabelRole, RootKind, Strength};
 use memtrail_ocaml::heap::finalisers::{self, Kind, VALUE};
 use memtrail_ocaml::{block, names as function_names};
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::roots::{RootList, is_pointer};
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 
 /// OCaml 5: a domain's.
-pub(super) fn of_domain(view: &View<'_, impl Frozen>, list: &mut RootList, state: u64) {
+pub(super) fn of_domain(view: &View<'_, impl StoppedProcess>, list: &mut RootList, state: u64) {
     let Some(fields) = view.layout.multicore() else { return };
     let Some(info) = view.memory.field(state, fields.final_info) else { return };
     of_info(view, list, info);
 }
 
 /// OCaml 5: those of a `struct caml_final_info`.
-pub(super) fn of_info(view: &View<'_, impl Frozen>, list: &mut RootList, info: u64) {
+pub(super) fn of_info(view: &View<'_, impl StoppedProcess>, list: &mut RootList, info: u64) {
     let mut entries = Vec::new();
     finalisers::each(&view.memory, info, |kind, at| entries.push((kind, at)));
     for (kind, at) in entries {
@@ -27,13 +26,13 @@ pub(super) fn of_info(view: &View<'_, impl Frozen>, list: &mut RootList, info: u
 }
 
 /// OCaml 4: all.
-pub(super) fn of_program(view: &View<'_, impl Frozen>, list: &mut RootList) {
-    for (kind, at) in Frozen::finalisers(view) {
+pub(super) fn of_program(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
+    for (kind, at) in StoppedProcess::finalisers(view) {
         add(view, list, kind, at);
     }
 }
 
-fn add(view: &View<'_, impl Frozen>, list: &mut RootList, kind: Kind, at: u64) {
+fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList, kind: Kind, at: u64) {
     let memory = &view.memory;
     let function = memory.u64(at).unwrap_or(0);
     let value = memory.field(at, VALUE).unwrap_or(0);
@@ -52,7 +51,7 @@ fn add(view: &View<'_, impl Frozen>, list: &mut RootList, kind: Kind, at: u64) {
 }
 
 /// The code of a closure.
-fn code_of(view: &View<'_, impl Frozen>, closure: u64) -> Option<u64> {
+fn code_of(view: &View<'_, impl StoppedProcess>, closure: u64) -> Option<u64> {
     if !is_pointer(closure) {
         return None;
     }

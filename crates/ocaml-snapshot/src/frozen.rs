@@ -1,12 +1,15 @@
-//! Memory of a process that does not run.
+//! A process that does not run: its memory, and what is known of it before its heap is walked.
 
 use memtrail_heap::write::Sample;
+use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::heap::finalisers::Kind;
 use memtrail_ocaml::heap::frames::Frame;
-use memtrail_ocaml::{Address, Memory};
+use memtrail_ocaml::heap::loaded::Symbol;
+use memtrail_ocaml::{Address, Layout, Memory};
 
-use crate::view::View;
+use crate::mapped::Mapped;
+use crate::symbols::Symbols;
 
 /// Addresses and contents of roots.
 pub type Slots = Vec<(Address, u64)>;
@@ -15,7 +18,7 @@ pub type Slots = Vec<(Address, u64)>;
 ///
 /// The agent's copy of its own process has the runtime's iterators called, which hand out private tables. A core file
 /// has no code to call: there the tables are found by their symbols, or by the code that refers to them.
-pub trait Frozen: Memory + Copy {
+pub trait StoppedProcess: Memory + Copy {
     /// Memory as words, as far as it can be read: `None` if the first word cannot.
     fn words(&self, extent: Extent) -> Option<&[u64]>;
 
@@ -73,5 +76,37 @@ pub trait Frozen: Memory + Copy {
     fn is_own_profile(&self, value: u64) -> bool {
         let _ = value;
         false
+    }
+}
+
+/// A frozen process with an OCaml runtime.
+pub struct View<'a, F> {
+    /// Its memory.
+    pub memory: F,
+    /// The runtime's layout.
+    pub layout: Layout,
+    /// The runtime's table of frame descriptors.
+    pub frame_table: Option<FrameTable>,
+    /// States of all domains that run; in OCaml 4, the only state.
+    pub domains: &'a [Address],
+    /// States of those domains whose minor heaps have blocks that do not follow each other.
+    pub inexact: &'a [Address],
+    /// Symbols of the program and its libraries.
+    pub symbols: Symbols<F>,
+    /// Its mappings.
+    pub mapped: Mapped,
+}
+
+impl<F: StoppedProcess> View<'_, F> {
+    /// The word at a variable of the runtime's; 0 without one.
+    pub fn symbol_value(&self, name: &str) -> u64 {
+        let at = self.symbols.address(name);
+        at.and_then(|at| self.memory.u64(at)).unwrap_or(0)
+    }
+
+    /// The code of the runtime's function of this name, and its address.
+    pub fn code_of(&self, name: &str) -> Option<(&[u8], Address)> {
+        let &Symbol { address, size, .. } = self.symbols.named(name)?;
+        Some((self.memory.slice(address, size)?, address))
     }
 }

@@ -11,18 +11,21 @@ use memtrail_ocaml::own_name::Origin;
 
 use super::compiler_made;
 use super::descriptors::{Described, by_descriptors};
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::mapped::file_name;
 use super::neighbours;
 use super::object_files::ObjectFiles;
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// Calls `each` with the functions that begin at `codes`, in their order.
-pub(super) fn each(view: &View<'_, impl Frozen>, codes: &[u64], each: &mut dyn FnMut(&Function)) {
+pub(super) fn each(
+    view: &View<'_, impl StoppedProcess>,
+    codes: &[u64],
+    each: &mut dyn FnMut(&Function),
+) {
     let mut starts: Vec<u64> = codes.iter().copied().filter(|code| *code != 0).collect();
     starts.sort_unstable();
     starts.dedup();
@@ -50,7 +53,7 @@ pub(super) fn each(view: &View<'_, impl Frozen>, codes: &[u64], each: &mut dyn F
 }
 
 /// Adds what debuggers' tables say of functions, which are in the order of their code.
-fn add_lines(object_files: &mut ObjectFiles<'_, impl Frozen>, functions: &mut [Described]) {
+fn add_lines(object_files: &mut ObjectFiles<'_, impl StoppedProcess>, functions: &mut [Described]) {
     let extents: Vec<Range<u64>> =
         functions.iter().map(|one| one.code.start..one.code.end).collect();
     object_files.lines(&extents, |place, is_first, line| {

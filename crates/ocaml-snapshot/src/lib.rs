@@ -1,11 +1,11 @@
 //! Walks the heap of a frozen OCaml process: roots with names, the memory that blocks are in, and what else a snapshot
 //! needs to know.
 //!
-//! The agent's frozen copy of its own process and `memtrail snapshot --core` share this code. They differ in [`Frozen`]:
+//! The agent's frozen copy of its own process and `memtrail snapshot --core` share this code. They differ in [`StoppedProcess`]:
 //! how memory is read, and how the runtime's private tables are found.
 //!
 //! Nothing here panics, whatever memory it is shown, and nothing recurses on the shape of data. No lock is taken.
-//! Code of the process is called by the agent's implementation of [`Frozen`] alone. Offsets and symbol names of the
+//! Code of the process is called by the agent's implementation of [`StoppedProcess`] alone. Offsets and symbol names of the
 //! runtime are in `memtrail-ocaml`.
 #![forbid(unsafe_code)]
 
@@ -38,12 +38,10 @@ mod source;
 mod stacks;
 mod symbols;
 mod tracked;
-mod view;
 
 pub use details::RuntimeDetails;
-pub use frozen::{Frozen, Slots};
+pub use frozen::{Slots, StoppedProcess, View};
 pub use mapped::Mapped;
 pub use roots::RootList;
 pub use source::{counters, regions, roots, source};
 pub use symbols::Symbols;
-pub use view::View;

@@ -3,9 +3,8 @@
 
 use memtrail_ocaml::code_references::{Reference, amd64, jump_slot};
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::mapped::Mapped;
-use super::view::View;
 
 /// The linker's code for one call is no longer.
 const MAX_JUMP_LEN: u64 = 16;
@@ -21,7 +20,7 @@ pub(super) enum Target {
 
 /// Calls `each` with what the code at `start` refers to.
 pub(super) fn each(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     mapped: &Mapped,
     code: &[u8],
     start: u64,

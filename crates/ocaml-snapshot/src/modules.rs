@@ -9,16 +9,15 @@ use memtrail_ocaml::heap::globals::{Global, globals};
 use memtrail_ocaml::names;
 use memtrail_ocaml::symbols::heap as symbols;
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::roots::{RootList, is_pointer};
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 
 type Hasher = BuildHasherDefault<DefaultHasher>;
 
 /// The units that the program was linked with.
-pub(super) fn add(view: &View<'_, impl Frozen>, list: &mut RootList) {
+pub(super) fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     let Some(tables) = view.symbols.address(symbols::GLOBALS) else { return };
     let mut units = Units::new(view);
     units.repeated = repeated(view, tables);
@@ -34,7 +33,7 @@ pub(super) fn add(view: &View<'_, impl Frozen>, list: &mut RootList) {
     }
 }
 
-fn add_global<F: Frozen>(
+fn add_global<F: StoppedProcess>(
     view: &View<'_, F>,
     list: &mut RootList,
     units: &mut Units<'_, '_, F>,
@@ -52,7 +51,7 @@ fn add_global<F: Frozen>(
 }
 
 /// The symbols of the units' blocks without stamps, of those that several have then.
-fn repeated(view: &View<'_, impl Frozen>, tables: u64) -> HashSet<Vec<u8>, Hasher> {
+fn repeated(view: &View<'_, impl StoppedProcess>, tables: u64) -> HashSet<Vec<u8>, Hasher> {
     let (mut seen, mut repeated) = (HashSet::<Vec<u8>, Hasher>::default(), HashSet::default());
     for global in globals(&view.memory, tables) {
         let mut text = [0; MAX_NAME_LEN];
@@ -66,7 +65,7 @@ fn repeated(view: &View<'_, impl Frozen>, tables: u64) -> HashSet<Vec<u8>, Hashe
 }
 
 /// The exceptions that the runtime raises itself: no unit defines them.
-pub(super) fn add_exceptions(view: &View<'_, impl Frozen>, list: &mut RootList) {
+pub(super) fn add_exceptions(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     let found = view.symbols.predefined_exceptions();
     if found.is_empty() {
         return;
@@ -79,7 +78,7 @@ pub(super) fn add_exceptions(view: &View<'_, impl Frozen>, list: &mut RootList) 
 }
 
 /// Whether a slot is a field of a module's block, as symbols tell.
-pub(super) fn is_of_module(view: &View<'_, impl Frozen>, slot: u64) -> bool {
+pub(super) fn is_of_module(view: &View<'_, impl StoppedProcess>, slot: u64) -> bool {
     let mut text = [0; MAX_NAME_LEN];
     let symbol = view.symbols.of_block(slot);
     let name = symbol.and_then(|symbol| view.memory.c_string(symbol.name, &mut text));
@@ -87,7 +86,11 @@ pub(super) fn is_of_module(view: &View<'_, impl Frozen>, slot: u64) -> bool {
 }
 
 /// Roots that are left over: fields of modules of plugins, and others.
-pub(super) fn add_rest(view: &View<'_, impl Frozen>, list: &mut RootList, rest: Vec<(u64, u64)>) {
+pub(super) fn add_rest(
+    view: &View<'_, impl StoppedProcess>,
+    list: &mut RootList,
+    rest: Vec<(u64, u64)>,
+) {
     let mut units = Units::new(view);
     let (mut other, mut last) = (None, None::<StaticBlock>);
     for (slot, value) in rest {
@@ -129,7 +132,7 @@ struct StaticBlock {
     is_value: bool,
 }
 
-impl<'a, 'v, F: Frozen> Units<'a, 'v, F> {
+impl<'a, 'v, F: StoppedProcess> Units<'a, 'v, F> {
     fn new(view: &'a View<'v, F>) -> Self {
         Self { view, known: HashMap::default(), repeated: HashSet::default() }
     }

@@ -10,9 +10,8 @@ use memtrail_ocaml::neighbours::{self, Lines, Neighbour};
 use memtrail_ocaml::own_name::Origin;
 
 use super::descriptors::{Described, by_descriptors};
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::mapped::file_name;
-use super::view::View;
 
 /// All functions of some units.
 pub(super) struct Units {
@@ -23,7 +22,10 @@ pub(super) struct Units {
 }
 
 /// Adds lines to those of `functions` that have none; they are in the order of their code. Gives the units of these.
-pub(super) fn add_lines(view: &View<'_, impl Frozen>, functions: &mut [Described]) -> Units {
+pub(super) fn add_lines(
+    view: &View<'_, impl StoppedProcess>,
+    functions: &mut [Described],
+) -> Units {
     let mut starts = Vec::new();
     let mut units = Vec::new();
     for function in functions.iter().filter(|one| one.function.line == 0) {

@@ -5,9 +5,8 @@ use std::ops::Range;
 
 use memtrail_ocaml::image::{Image, Line, lines};
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::mapped::file_name;
-use super::view::View;
 
 /// The start of a file and of what is loaded must be alike: its identity, and where its parts are.
 const HEADER_BYTES: u64 = 64;
@@ -31,7 +30,7 @@ struct ObjectFile<'a> {
     variables: Option<Vec<(u64, u64, &'a [u8])>>,
 }
 
-impl<'a, F: Frozen> ObjectFiles<'a, F> {
+impl<'a, F: StoppedProcess> ObjectFiles<'a, F> {
     pub(super) fn new(view: &'a View<'a, F>) -> Self {
         Self { view, opened: Vec::new() }
     }
@@ -99,7 +98,7 @@ impl<'a, F: Frozen> ObjectFiles<'a, F> {
 }
 
 impl<'a> ObjectFile<'a> {
-    fn open<F: Frozen>(view: &'a View<'a, F>, path: &[u8], base: u64) -> Self {
+    fn open<F: StoppedProcess>(view: &'a View<'a, F>, path: &[u8], base: u64) -> Self {
         let loaded = (view.mapped.readable(base) >= HEADER_BYTES)
             .then(|| view.memory.slice(base, HEADER_BYTES))
             .flatten();

@@ -6,35 +6,34 @@ use memtrail_ocaml::heap::{ephemerons, threads};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::version::Family;
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::view::View;
 use super::{finalisers, modules, registered, registers, tracked};
 
-pub(crate) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
+pub(crate) fn roots(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     let Some(&state) = view.domains.first() else { return };
     modules::add(view, list);
     modules::add_exceptions(view, list);
     threads_and_stacks(view, list, state);
-    registered::add(view, list, Frozen::registered(view), view.domains);
+    registered::add(view, list, StoppedProcess::registered(view), view.domains);
     finalisers::of_program(view, list);
-    tracked::add(view, list, Frozen::tracked(view, state));
+    tracked::add(view, list, StoppedProcess::tracked(view, state));
     if let Some(head) = view.symbols.address(names::EPHEMERONS) {
         ephemerons::each(&view.memory, head, |at| list.ephemerons.push(at));
     }
     // What the runtime scans and we did not find.
-    let rest = list.unlabelled(Frozen::all(view, state));
+    let rest = list.unlabelled(StoppedProcess::all(view, state));
     modules::add_rest(view, list, rest);
 }
 
-fn threads_and_stacks(view: &View<'_, impl Frozen>, list: &mut RootList, state: u64) {
+fn threads_and_stacks(view: &View<'_, impl StoppedProcess>, list: &mut RootList, state: u64) {
     let memory = &view.memory;
     let layout = &view.layout;
     let stacks = Stacks::new(view);
-    let hooked = Frozen::hooked(view, state);
+    let hooked = StoppedProcess::hooked(view, state);
     let mut found = Vec::new();
-    let running = Frozen::running_thread(view, &hooked, state);
+    let running = StoppedProcess::running_thread(view, &hooked, state);
     let ring = threads::each_thread(memory, Family::Single, running, |thread| found.push(thread));
     let top = Top::of_state(memory, layout, state);
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
@@ -65,7 +64,7 @@ fn threads_and_stacks(view: &View<'_, impl Frozen>, list: &mut RootList, state: 
 
 fn add_stack(
     list: &mut RootList,
-    stacks: Option<&Stacks<'_, impl Frozen>>,
+    stacks: Option<&Stacks<'_, impl StoppedProcess>>,
     label: LabelId,
     top: Option<Top>,
 ) {

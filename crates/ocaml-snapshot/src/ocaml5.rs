@@ -5,13 +5,12 @@ use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
 use memtrail_ocaml::version::Family;
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::view::View;
 use super::{finalisers, modules, orphans, registered, registers, tracked};
 
-pub(crate) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
+pub(crate) fn roots(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     modules::add(view, list);
     modules::add_exceptions(view, list);
     let stacks = Stacks::new(view);
@@ -21,18 +20,18 @@ pub(crate) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
     list.samples.extend(view.memory.tracked_by_memtrail());
     orphans::roots(view, list);
     // C code's roots, with the modules' fields once more, and those of plugins.
-    let rest = list.unlabelled(Frozen::registered(view));
+    let rest = list.unlabelled(StoppedProcess::registered(view));
     let (plugins, registered) =
         rest.into_iter().partition(|&(slot, _)| modules::is_of_module(view, slot));
     modules::add_rest(view, list, plugins);
     registered::add(view, list, registered, view.domains);
     for &state in view.domains {
-        let rest = list.unlabelled(Frozen::all(view, state));
+        let rest = list.unlabelled(StoppedProcess::all(view, state));
         modules::add_rest(view, list, rest);
     }
 }
 
-fn domain<F: Frozen>(
+fn domain<F: StoppedProcess>(
     view: &View<'_, F>,
     list: &mut RootList,
     stacks: Option<&Stacks<'_, F>>,
@@ -47,9 +46,9 @@ fn domain<F: Frozen>(
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
     registers::add(view, list, Some(domain), state);
 
-    let hooked = Frozen::hooked(view, state);
+    let hooked = StoppedProcess::hooked(view, state);
     let mut found = Vec::new();
-    let running = Frozen::running_thread(view, &hooked, state);
+    let running = StoppedProcess::running_thread(view, &hooked, state);
     let ring = threads::each_thread(memory, Family::Multicore, running, |t| found.push(t));
     if ring {
         for (index, thread) in found.iter().enumerate() {
@@ -79,7 +78,7 @@ fn domain<F: Frozen>(
     let slot = state + fields.dls_root;
     list.add(slot, memory.u64(slot).unwrap_or(0), own);
     finalisers::of_domain(view, list, state);
-    tracked::add(view, list, Frozen::tracked(view, state));
+    tracked::add(view, list, StoppedProcess::tracked(view, state));
     for head in ephemerons::heads_of(memory, fields, state).into_iter().flatten() {
         ephemerons::each(memory, head, |at| list.ephemerons.push(at));
     }

@@ -6,13 +6,12 @@ use memtrail_ocaml::heap::{Extent, ephemerons, orphans, pools};
 use memtrail_ocaml::symbols::heap as names;
 
 use super::finalisers;
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::regions::region;
 use super::roots::RootList;
-use super::view::View;
 
 /// Adds pools and large blocks.
-pub(super) fn memory<'v>(view: &'v View<'_, impl Frozen>, regions: &mut Vec<Region<'v>>) {
+pub(super) fn memory<'v>(view: &'v View<'_, impl StoppedProcess>, regions: &mut Vec<Region<'v>>) {
     let (memory, version) = (&view.memory, view.layout.version);
     let Some((code, address)) = view.code_of(names::ORPHANS) else { return };
     let is_mapped = |address| view.mapped.contains(address);
@@ -29,7 +28,7 @@ pub(super) fn memory<'v>(view: &'v View<'_, impl Frozen>, regions: &mut Vec<Regi
 }
 
 /// Adds ephemerons and finalisers.
-pub(super) fn roots(view: &View<'_, impl Frozen>, list: &mut RootList) {
+pub(super) fn roots(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     let [Some((by_ephemerons, first)), Some((by_finalisers, second))] =
         names::ORPHANING.map(|name| view.code_of(name))
     else {

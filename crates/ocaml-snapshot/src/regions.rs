@@ -5,12 +5,11 @@ use memtrail_ocaml::Address;
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::orphans;
-use super::view::View;
 
 /// OCaml 4: chunks, the minor heap, static data.
-pub(crate) fn single<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+pub(crate) fn single<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Region<'v>> {
     let (memory, layout) = (&view.memory, &view.layout);
     let mut regions = statics(view);
     let variable = view.symbols.address(names::CHUNKS).unwrap_or(0);
@@ -30,7 +29,7 @@ pub(crate) fn single<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
 }
 
 /// OCaml 5: pools, large blocks, minor heaps, static data.
-pub(crate) fn multicore<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+pub(crate) fn multicore<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Region<'v>> {
     let (memory, layout) = (&view.memory, &view.layout);
     let mut regions = statics(view);
     let Some(fields) = layout.multicore() else { return regions };
@@ -59,7 +58,7 @@ pub(crate) fn multicore<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> 
 }
 
 fn minor_heap<'v>(
-    view: &'v View<'_, impl Frozen>,
+    view: &'v View<'_, impl StoppedProcess>,
     state: Address,
     extent: Extent,
 ) -> Option<Region<'v>> {
@@ -73,7 +72,7 @@ fn minor_heap<'v>(
 
 /// A part of the memory that the runtime's tables name, as far as it can be read.
 pub(super) fn region<'v>(
-    view: &'v View<'_, impl Frozen>,
+    view: &'v View<'_, impl StoppedProcess>,
     extent: Extent,
     space: Space,
     layout: Layout,
@@ -83,7 +82,7 @@ pub(super) fn region<'v>(
 }
 
 /// Static data of the program and its plugins, without overlap.
-pub(super) fn statics<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+pub(super) fn statics<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Region<'v>> {
     let memory = &view.memory;
     let table = view.symbols.address(names::DATA_SEGMENTS).unwrap_or(0);
     let mut extents: Vec<Extent> = statics::segments(memory, table).collect();

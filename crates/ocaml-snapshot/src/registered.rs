@@ -6,10 +6,9 @@ use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::symbols::heap as names;
 
-use super::frozen::{Frozen, Slots};
+use super::frozen::{Slots, StoppedProcess, View};
 use super::object_files::ObjectFiles;
 use super::roots::RootList;
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 /// The state of OCaml 4 and of a domain is not larger than this.
@@ -17,12 +16,12 @@ const STATE_BYTES: u64 = 1024;
 
 /// Adds the slots of `scanned` that have no label yet.
 pub(super) fn add(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     list: &mut RootList,
     scanned: Slots,
     states: &[u64],
 ) {
-    let mut by_name = Frozen::named_values(view);
+    let mut by_name = StoppedProcess::named_values(view);
     by_name.sort_unstable();
     // The last label is mostly the next one, too.
     let mut last: Option<(Vec<u8>, LabelId)> = None;
@@ -67,7 +66,12 @@ pub(super) fn add_hooked(list: &mut RootList, scanned: Slots) {
 }
 
 /// Adds the variables that C code registered for the time of a call: a list with this head.
-pub(super) fn add_local(view: &View<'_, impl Frozen>, list: &mut RootList, thread: u64, head: u64) {
+pub(super) fn add_local(
+    view: &View<'_, impl StoppedProcess>,
+    list: &mut RootList,
+    thread: u64,
+    head: u64,
+) {
     if head == 0 {
         return;
     }

@@ -3,10 +3,9 @@
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::Address;
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::regions;
 use super::roots::RootList;
-use super::view::View;
 
 /// Name of the label of such roots.
 const NAME: &[u8] = b"registers";
@@ -14,12 +13,12 @@ const NAME: &[u8] = b"registers";
 /// Adds the words of a domain that ran OCaml code, of which nobody says if they are values. Each retains the block that
 /// it points to or into.
 pub(super) fn add(
-    view: &View<'_, impl Frozen>,
+    view: &View<'_, impl StoppedProcess>,
     list: &mut RootList,
     parent: Option<LabelId>,
     state: Address,
 ) {
-    let words = Frozen::uncertain(view, state);
+    let words = StoppedProcess::uncertain(view, state);
     if words.is_empty() {
         return;
     }

@@ -5,13 +5,12 @@ use memtrail_ocaml::heap::counters as counter_fields;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::{Family, Version};
 
-use crate::frozen::Frozen;
+use crate::frozen::{StoppedProcess, View};
 use crate::roots::RootList;
-use crate::view::View;
 use crate::{definitions, ocaml4, ocaml5, regions as by_family};
 
 /// Finds all roots, and the places where global variables are defined.
-pub fn roots(view: &View<'_, impl Frozen>) -> RootList {
+pub fn roots(view: &View<'_, impl StoppedProcess>) -> RootList {
     let mut list = RootList::new();
     match view.layout.version.family() {
         Family::Single => ocaml4::roots(view, &mut list),
@@ -22,7 +21,7 @@ pub fn roots(view: &View<'_, impl Frozen>) -> RootList {
 }
 
 /// Finds all memory that blocks are in.
-pub fn regions<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
+pub fn regions<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Region<'v>> {
     match view.layout.version.family() {
         Family::Single => by_family::single(view),
         Family::Multicore => by_family::multicore(view),
@@ -31,7 +30,7 @@ pub fn regions<'v>(view: &'v View<'_, impl Frozen>) -> Vec<Region<'v>> {
 
 /// Puts together what the writer of snapshots is given.
 pub fn source<'v>(
-    view: &'v View<'_, impl Frozen>,
+    view: &'v View<'_, impl StoppedProcess>,
     list: RootList,
     regions: Vec<Region<'v>>,
     facts: Facts,
@@ -58,7 +57,7 @@ pub fn source<'v>(
 }
 
 /// Adds up the runtime's counters of all domains, by their names.
-pub fn counters(view: &View<'_, impl Frozen>) -> Vec<(Vec<u8>, u64)> {
+pub fn counters(view: &View<'_, impl StoppedProcess>) -> Vec<(Vec<u8>, u64)> {
     let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
     for &state in view.domains {
         counter_fields::each(&view.memory, &view.layout, state, |name, value| {

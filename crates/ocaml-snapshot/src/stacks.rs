@@ -5,9 +5,8 @@ use memtrail_ocaml::debuginfo::locations;
 use memtrail_ocaml::heap::frames::{Frame, Met, Top, Walker};
 use memtrail_ocaml::{names, stack};
 
-use super::frozen::Frozen;
+use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
-use super::view::View;
 
 const MAX_NAME_LEN: usize = 512;
 
@@ -17,7 +16,7 @@ pub(super) struct Stacks<'a, F> {
     walker: Walker<'a, F>,
 }
 
-impl<'a, F: Frozen> Stacks<'a, F> {
+impl<'a, F: StoppedProcess> Stacks<'a, F> {
     pub(super) fn new(view: &'a View<'a, F>) -> Option<Self> {
         let table = view.frame_table?;
         let layout = &view.layout;

@@ -3,12 +3,11 @@
 use memtrail_heap::write::{LabelRole, RootKind, Sample};
 use memtrail_ocaml::heap::tracked::Tracked;
 
-use super::frozen::{Frozen, Slots};
+use super::frozen::{Slots, StoppedProcess, View};
 use super::roots::{RootList, is_pointer};
-use super::view::View;
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
-pub(super) fn add(view: &View<'_, impl Frozen>, list: &mut RootList, scanned: Slots) {
+pub(super) fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList, scanned: Slots) {
     let family = view.layout.version.family();
     let mut label = None;
     for (slot, value) in scanned {

@@ -15,9 +15,9 @@ use super::memory::{CoreMemory, MappedFiles};
 use super::notes::Thread;
 use super::parse::{AT_ENTRY, CoreFile};
 use super::running::{self, Running};
+use crate::frozen::View;
 use crate::mapped::Mapped;
 use crate::symbols::Symbols;
-use crate::view::View;
 
 /// Why there is no heap to be read in a core file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -63,7 +63,7 @@ pub struct CoreProcess<'a> {
 
 /// The memory of a process in a core file.
 #[derive(Clone, Copy, Debug)]
-pub struct FrozenCore<'a>(pub(super) &'a CoreProcess<'a>);
+pub struct StoppedCore<'a>(pub(super) &'a CoreProcess<'a>);
 
 impl<'a> CoreProcess<'a> {
     /// Finds the runtime. `executable` is the content of the program's file, `files` those of all files that were mapped
@@ -126,8 +126,8 @@ impl<'a> CoreProcess<'a> {
     }
 
     /// The process as the walk of its heap sees it.
-    pub fn view(&self) -> View<'_, FrozenCore<'_>> {
-        let memory = FrozenCore(self);
+    pub fn view(&self) -> View<'_, StoppedCore<'_>> {
+        let memory = StoppedCore(self);
         let symbols = if let Some(names) = self.names {
             Symbols::collect(memory, |each| self.executable.each_symbol(names, each))
         } else {

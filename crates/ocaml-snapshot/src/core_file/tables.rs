@@ -5,18 +5,17 @@ use memtrail_ocaml::heap::{Extent, global_roots, globals, threads, tracked};
 use memtrail_ocaml::symbols::{heap as names, memprof, private};
 use memtrail_ocaml::{Address, Family, Memory};
 
-use super::process::{CoreProcess, FrozenCore};
-use crate::frozen::{Frozen, Slots};
-use crate::view::View;
+use super::process::{CoreProcess, StoppedCore};
+use crate::frozen::{Slots, StoppedProcess, View};
 
-impl Memory for FrozenCore<'_> {
+impl Memory for StoppedCore<'_> {
     #[inline]
     fn bytes<const N: usize>(&self, at: Address) -> Option<[u8; N]> {
         self.0.memory.bytes(at)
     }
 }
 
-impl Frozen for FrozenCore<'_> {
+impl StoppedProcess for StoppedCore<'_> {
     fn words(&self, extent: Extent) -> Option<&[u64]> {
         self.0.memory.words(extent)
     }
@@ -124,7 +123,7 @@ impl Frozen for FrozenCore<'_> {
 }
 
 /// Fields of modules that were loaded by `Dynlink`.
-fn loaded_globals(view: &View<'_, FrozenCore<'_>>) -> Slots {
+fn loaded_globals(view: &View<'_, StoppedCore<'_>>) -> Slots {
     let memory = &view.memory;
     let is_list = |at| {
         memory.u64(at).is_some_and(|first| first != 0)

@@ -6,7 +6,7 @@ use memtrail_ocaml::heap::finalisers::Kind;
 use memtrail_ocaml::heap::frames::Frame;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::{Address, Memory, memprof};
-use memtrail_ocaml_snapshot::{Frozen, Mapped, Slots, Symbols, View};
+use memtrail_ocaml_snapshot::{Mapped, Slots, StoppedProcess, Symbols, View};
 
 use super::{finalisers, object_file, scan};
 use crate::context::target::Target;
@@ -53,7 +53,7 @@ impl Memory for ForkedCopy {
     }
 }
 
-impl Frozen for ForkedCopy {
+impl StoppedProcess for ForkedCopy {
     fn words(&self, extent: Extent) -> Option<&[u64]> {
         // SAFETY: the runtime's own tables name this memory; in a frozen copy it stays as it is, and the
         // copy ends before anything is unmapped.

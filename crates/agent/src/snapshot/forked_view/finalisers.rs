@@ -2,12 +2,12 @@
 
 use memtrail_ocaml::heap::finalisers::{self, ENTRY, Kind, VALUE};
 use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml_snapshot::{StoppedProcess, View};
 
-use super::copy::ForkedView;
 use super::scan;
 
 /// Kinds and addresses of all entries.
-pub(super) fn of_program(view: &ForkedView<'_>) -> Vec<(Kind, u64)> {
+pub(super) fn of_program(view: &View<'_, impl StoppedProcess>) -> Vec<(Kind, u64)> {
     let slots: Vec<u64> = scan::finalisers(view).into_iter().map(|(slot, _)| slot).collect();
     let mut entries = Vec::new();
     let mut table = None;
@@ -32,7 +32,7 @@ pub(super) fn of_program(view: &ForkedView<'_>) -> Vec<(Kind, u64)> {
 
 /// Which of the two tables begins at `table`: that of `Gc.finalise` is scanned first, unless it is
 /// empty.
-fn kind_of_table(view: &ForkedView<'_>, table: u64, is_second: bool) -> Kind {
+fn kind_of_table(view: &View<'_, impl StoppedProcess>, table: u64, is_second: bool) -> Kind {
     let refers = |name| {
         let Some((code, address)) = view.code_of(name) else { return false };
         let is_mapped = |address| view.mapped.contains(address);

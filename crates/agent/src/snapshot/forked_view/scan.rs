@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 use memtrail_ocaml::Family;
 use memtrail_ocaml::heap::NAME_OF_VALUE;
 use memtrail_ocaml::symbols::heap as names;
-use memtrail_ocaml_snapshot::Slots;
-
-use super::copy::ForkedView;
+use memtrail_ocaml_snapshot::{Slots, StoppedProcess, View};
 
 static GATHERED: AtomicPtr<Slots> = AtomicPtr::new(std::ptr::null_mut());
 
@@ -59,7 +57,7 @@ macro_rules! function {
 }
 
 /// Variables that C code registered; in OCaml 5 fields of modules as well.
-pub(super) fn registered(view: &ForkedView<'_>) -> Slots {
+pub(super) fn registered(view: &View<'_, impl StoppedProcess>) -> Slots {
     let Some(address) = address(view, names::SCAN_GLOBAL_ROOTS) else { return Slots::new() };
     match family(view) {
         Family::Single => scan_single(address),
@@ -72,7 +70,7 @@ pub(super) fn registered(view: &ForkedView<'_>) -> Slots {
 }
 
 /// Values that C code registered by name: slot, and address of the name.
-pub(super) fn named_values(view: &ForkedView<'_>) -> Slots {
+pub(super) fn named_values(view: &View<'_, impl StoppedProcess>) -> Slots {
     let Some(address) = address(view, names::NAMED_VALUES) else { return Slots::new() };
     let scan = function!(address, unsafe extern "C" fn(Named));
     // SAFETY: reads tables that hold still.
@@ -80,7 +78,7 @@ pub(super) fn named_values(view: &ForkedView<'_>) -> Slots {
 }
 
 /// Roots that libraries hand out by the hook before the runtime's own roots.
-pub(super) fn hook(view: &ForkedView<'_>, state: u64) -> Slots {
+pub(super) fn hook(view: &View<'_, impl StoppedProcess>, state: u64) -> Slots {
     let hook = view.symbol_value(names::SCAN_ROOTS_HOOK);
     if hook == 0 {
         return Slots::new();
@@ -96,12 +94,12 @@ pub(super) fn hook(view: &ForkedView<'_>, state: u64) -> Slots {
 }
 
 /// OCaml 4: entries in the tables of finalisers.
-pub(super) fn finalisers(view: &ForkedView<'_>) -> Slots {
+pub(super) fn finalisers(view: &View<'_, impl StoppedProcess>) -> Slots {
     address(view, names::FINALISERS).map(scan_single).unwrap_or_default()
 }
 
 /// User data of blocks that the runtime's sampler tracks.
-pub(super) fn tracked(view: &ForkedView<'_>, state: u64) -> Slots {
+pub(super) fn tracked(view: &View<'_, impl StoppedProcess>, state: u64) -> Slots {
     match family(view) {
         Family::Single => address(view, names::TRACKED_SINGLE).map(scan_single).unwrap_or_default(),
         Family::Multicore => scan_domain(view, names::TRACKED_MULTICORE, state, 0),
@@ -109,7 +107,7 @@ pub(super) fn tracked(view: &ForkedView<'_>, state: u64) -> Slots {
 }
 
 /// All roots of a domain; in OCaml 4 those of the program without the modules' fields.
-pub(super) fn all(view: &ForkedView<'_>, state: u64) -> Slots {
+pub(super) fn all(view: &View<'_, impl StoppedProcess>, state: u64) -> Slots {
     match family(view) {
         Family::Single => {
             let Some(address) = address(view, names::DO_ROOTS) else { return Slots::new() };
@@ -121,11 +119,11 @@ pub(super) fn all(view: &ForkedView<'_>, state: u64) -> Slots {
     }
 }
 
-fn family(view: &ForkedView<'_>) -> Family {
+fn family(view: &View<'_, impl StoppedProcess>) -> Family {
     view.layout.version.family()
 }
 
-fn address(view: &ForkedView<'_>, name: &str) -> Option<u64> {
+fn address(view: &View<'_, impl StoppedProcess>, name: &str) -> Option<u64> {
     view.symbols.address(name).filter(|&address| address != 0)
 }
 
@@ -137,7 +135,7 @@ fn scan_single(address: u64) -> Slots {
 }
 
 /// OCaml 5: what an iterator of a domain's roots hands out; `last` is its last argument.
-fn scan_domain(view: &ForkedView<'_>, name: &str, state: u64, last: c_int) -> Slots {
+fn scan_domain(view: &View<'_, impl StoppedProcess>, name: &str, state: u64, last: c_int) -> Slots {
     let Some(address) = address(view, name) else { return Slots::new() };
     let scan = function!(address, ScanDomain);
     // SAFETY: reads tables that hold still.
