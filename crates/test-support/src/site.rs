@@ -15,10 +15,19 @@ use crate::running::Case;
 /// The server as Debian installs it.
 pub const SERVER: &str = "ocsigenserver.opt";
 
-/// A port that was free a moment ago.
+/// First port that tests listen on: below those that the kernel hands out.
+const FIRST_PORT: u32 = 15_000;
+/// Number of these.
+const PORTS: u32 = 15_000;
+
+/// A free port that no other test process is given.
+///
+/// A port of the kernel's choice was given to two tests, and the one visited the server of the other.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("bind");
-    listener.local_addr().expect("address").port()
+    let own = std::process::id();
+    let ports = (0..PORTS).map(|next| (FIRST_PORT + (own + next * 7) % PORTS) as u16);
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    ports.into_iter().find(is_free).expect("a free port")
 }
 
 /// No test waits longer for the first answer.

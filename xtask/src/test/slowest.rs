@@ -35,7 +35,7 @@ fn reason(name: &str) -> Option<&'static str> {
 
 fn listed() -> impl Iterator<Item = (&'static str, &'static str)> {
     let lines = REASONS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-    lines.map(|line| line.split_once(": ").unwrap_or((line, "")))
+    lines.map(|line| line.rsplit_once(": ").unwrap_or((line, "")))
 }
 
 #[cfg(test)]

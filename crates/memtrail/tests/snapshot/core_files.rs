@@ -59,9 +59,7 @@ on_each!(of_static_executables, |compiler| {
 
 on_each!(by_the_kernel, |compiler| {
     let mut plain = Plain::start(&build(&named(compiler), "heap_core"), &[]);
-    // Elsewhere the kernel may pass core files on to a service.
-    let Some(core) = plain.kernel_core() else { return };
-    let (heap, _) = heap_of(&core, &[]);
+    let (heap, _) = heap_of(&plain.kernel_core(), &[]);
     assert_eq!(counted(&heap), plain.line.trim());
 });
 

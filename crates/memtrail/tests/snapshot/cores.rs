@@ -56,15 +56,19 @@ impl Plain {
         gcore(self.pid(), self.folder.path())
     }
 
-    /// The core file that the kernel writes as the program is killed; nothing where it is told to pass core files on.
-    pub(crate) fn kernel_core(&mut self) -> Option<PathBuf> {
+    /// The core file that the kernel writes as the program is killed.
+    pub(crate) fn kernel_core(&mut self) -> PathBuf {
         let pid = self.pid().to_string();
         assert!(Command::new("kill").args(["-ABRT", &pid]).status().expect("kill").success());
         self.child.wait().expect("wait");
         let entries = fs::read_dir(self.folder.path()).expect("a folder").flatten();
         let mut paths = entries.map(|entry| entry.path());
-        paths.find(|path| {
+        let core = paths.find(|path| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("core"))
+        });
+        let pattern = fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
+        core.unwrap_or_else(|| {
+            panic!("the kernel passes core files on ({pattern:?}): sysctl kernel.core_pattern=core")
         })
     }
 }
