@@ -162,7 +162,7 @@ pub(crate) fn why(of: &impl Recordings, query: &HeapWhy) -> Result<Outcome<WhyRe
             // Those of closures have no boxes.
             let has_closures = query.path.is_empty() && query.boxes == 0;
             let closures = if has_closures { closures::why(loaded, of, query)? } else { None };
-            closures.ok_or_else(|| why::nothing(query))
+            closures.ok_or_else(|| why::nothing(query, of))
         })?
     })
 }

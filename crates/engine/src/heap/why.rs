@@ -198,8 +198,13 @@ pub(super) fn why(
 }
 
 /// That nothing is.
-pub(super) fn nothing(query: &HeapWhy) -> ApiError {
+pub(super) fn nothing(query: &HeapWhy, recording: &Recording) -> ApiError {
     let what = if query.path.is_empty() { query.name.clone() } else { query.path.join(" → ") };
+    if recording.description.impossible {
+        return ApiError::absent(format_args!(
+            "what {what:?} allocated is not known: the recording has no allocations"
+        ));
+    }
     ApiError::absent(format_args!("nothing that {what:?} allocated is alive and sampled"))
 }
 

@@ -57,6 +57,10 @@ pub(super) enum Sort {
     Retained,
 }
 
+/// Why no block may be sampled.
+pub(super) const NOT_SAMPLED: &str =
+    "a higher --rate of memtrail run samples more; recordings of core files have no samples";
+
 /// The answer.
 #[derive(Serialize)]
 struct Sites<'a> {
@@ -80,7 +84,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let SamplesResponse { rows, count, .. } = &samples.response;
         if rows.is_empty() {
             canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
-            canvas.line(&[(FAINT, "a higher --rate of memtrail run samples more")]);
+            canvas.paragraph(FAINT, 0, NOT_SAMPLED);
             return;
         }
         let headings = ["alive", "share", "sampled", "retained by these", "block"];

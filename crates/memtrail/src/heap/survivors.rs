@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::family;
 use super::input::{Form, put};
 use super::joined::Joined;
-use super::sites::{By, place};
+use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
 use crate::error::Failure;
@@ -157,7 +157,7 @@ pub(super) fn draw(canvas: &mut Canvas, of: &SurvivorsResponse, mark: &str) {
     );
     if of.rows.is_empty() {
         canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
-        canvas.line(&[(FAINT, "a higher --rate of memtrail run samples more")]);
+        canvas.paragraph(FAINT, 0, NOT_SAMPLED);
         return;
     }
     canvas.gap();

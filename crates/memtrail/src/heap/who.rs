@@ -11,7 +11,7 @@ use memtrail_text::rounded::{bytes, grouped, percent};
 use super::family;
 use super::input::{Form, put};
 use super::joined::{Joined, WhichRecording};
-use super::sites::{By, place};
+use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use super::why::allocated;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
@@ -110,10 +110,7 @@ pub(super) fn draw_size(
     );
     canvas.paragraph(PLAIN, 0, &text);
     if sampled == 0 {
-        canvas.line(&[(
-            FAINT,
-            "none of the blocks was sampled; a higher --rate of memtrail run samples more",
-        )]);
+        canvas.paragraph(FAINT, 0, &format!("none of the blocks was sampled; {NOT_SAMPLED}"));
     }
 }
 

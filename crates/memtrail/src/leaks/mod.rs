@@ -119,7 +119,8 @@ fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording
         canvas.item(PLAIN, "   ", 5, description);
     }
     canvas.item(FAINT, "   ", 5, &format!("{}: {}", suspect.rule, suspect.evidence));
-    let next = next_command(suspect.next.as_deref(), suspect.kind, &suspect.owner);
+    let has_samples = suspect.alive + suspect.freed > 0 || !suspect.allocated.is_empty();
+    let next = next_command(suspect.next.as_deref(), suspect.kind, &suspect.owner, has_samples);
     if let Some((command, name)) = next {
         let name = shell_quote::shell_quote(name);
         // Whole, to be copied, on however many lines.
@@ -128,14 +129,16 @@ fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording
 }
 
 /// What to ask next: what retains what the program's own function allocated; or, of what a library allocated from its
-/// event loop, which calls allocated what the variable owns.
+/// event loop, which calls allocated what the variable owns. Without samples it is what else leads to the variable's memory.
 fn next_command<'a>(
     function: Option<&'a str>,
     kind: &str,
     owner: &'a str,
+    has_samples: bool,
 ) -> Option<(&'static str, &'a str)> {
     let is_variable = ["global", "static"].contains(&kind);
-    function.map(|function| ("why", function)).or(is_variable.then_some(("who", owner)))
+    let of_variable = if has_samples { "who" } else { "heap roots" };
+    function.map(|function| ("why", function)).or(is_variable.then_some((of_variable, owner)))
 }
 
 #[cfg(test)]
@@ -146,9 +149,13 @@ mod tests {
     #[test]
     fn of_what_a_library_allocated_its_variable_is_asked_for() {
         let table = "Eliom_comet / field 63";
-        assert_eq!(next_command(None, "global", table), Some(("who", table)));
-        assert_eq!(next_command(Some("Feed.page"), "global", table), Some(("why", "Feed.page")));
-        assert_eq!(next_command(None, "stack", "Server.main"), None);
-        assert_eq!(next_command(None, "site", "read_body"), None);
+        assert_eq!(next_command(None, "global", table, true), Some(("who", table)));
+        assert_eq!(
+            next_command(Some("Feed.page"), "global", table, true),
+            Some(("why", "Feed.page"))
+        );
+        assert_eq!(next_command(None, "global", table, false), Some(("heap roots", table)));
+        assert_eq!(next_command(None, "stack", "Server.main", true), None);
+        assert_eq!(next_command(None, "site", "read_body", true), None);
     }
 }
