@@ -1,7 +1,7 @@
 //! Modules that have another name in a later version of a program.
 //!
-//! A module counts as renamed if it is in the earlier version alone, a module in the same place is in the later one alone, and
-//! half of what both define has the same names. The standard library's modules keep their names.
+//! A module counts as renamed if it is in the earlier version alone, and a module in the same place is in the later one alone.
+//! Half of what both define must have the same names. The standard library's modules keep their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,7 +60,7 @@ impl Renamed {
     }
 }
 
-/// What each module defines.
+/// Names that each module defines.
 fn definitions<'a>(names: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, BTreeSet<&'a str>> {
     let mut definitions: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for name in names {

@@ -1949,13 +1949,13 @@ export type TakeSnapshotResponse = {
   asked: boolean,
 };
 
-/** What the end of a program freed. */
+/** Memory that the end of a program freed. */
 export type Teardown = {
   /** When the verdict was made, in seconds since the start: before the program ended. */
   judged_at: number,
-  /** What was alive then. */
+  /** Bytes that were alive then. */
   alive: Bytes,
-  /** What was freed of it until the end. */
+  /** Bytes of these that were freed until the end. */
   freed: Bytes,
 };
 

@@ -99,8 +99,11 @@ impl Engine {
                 analysing @ Outcome::Analysing(_) => return Ok(Some(analysing)),
             };
             known().insert((rec, number), response.clone());
-            // Families have many.
-            snapshots.close(number);
+            // Families have many. The one before the exit was opened if the exit freed most.
+            let earlier = snapshots.list().into_iter().map(|known| known.facts.number);
+            let before = earlier.filter(|earlier| *earlier < number).max();
+            let judged = before.filter(|_| response.teardown.is_some()).unwrap_or(number);
+            snapshots.close(judged);
             response
         };
         let leaks = leaks::with_sites(of_owners, of_sites, usize::MAX);

@@ -57,6 +57,22 @@ pub(super) struct Lifetime {
     pub(super) is_owned: bool,
 }
 
+impl Lifetime {
+    /// The lifetime of a block as it was at `end`, in seconds. It counts as owned unless it was freed.
+    pub(super) fn of(recording: &Recording, clock: &Clock, row: Row, end: f64) -> Self {
+        let profile = recording.profile();
+        let blocks = &profile.blocks;
+        let freed = blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
+        Self {
+            allocated: clock.at(blocks.allocated(row).seconds()),
+            freed: freed.map(|at| clock.at(at)),
+            bytes: blocks.samples(row) as f64 * profile.estimator.bytes_per_sample(),
+            size: blocks.length(row).0.saturating_mul(u64::from(profile.info.word_bits / 8)),
+            is_owned: freed.is_none(),
+        }
+    }
+}
+
 /// The sampled blocks that were allocated in a place.
 pub(super) struct PlaceSamples {
     /// Those that the owner owns.
@@ -236,7 +252,6 @@ fn find_places(
             of_place.entry(number).or_default().push(*one);
         }
     }
-    let freed_at = |row: Row| blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
     // All that was allocated in these places.
     let mut all: HashMap<usize, Vec<(Row, Lifetime)>> = HashMap::new();
     let mut stayed: HashMap<usize, u64> = HashMap::new();
@@ -250,15 +265,7 @@ fn find_places(
             *stayed.entry(place).or_default() += u64::from(blocks.collected(row).is_none());
             continue;
         }
-        let (freed, samples) = (freed_at(row), blocks.samples(row));
-        let bytes = samples as f64 * profile.estimator.bytes_per_sample();
-        let lifetime = Lifetime {
-            allocated: clock.at(allocated),
-            freed: freed.map(|at| clock.at(at)),
-            bytes,
-            size: blocks.length(row).0.saturating_mul(u64::from(profile.info.word_bits / 8)),
-            is_owned: false,
-        };
+        let lifetime = Lifetime::of(recording, clock, row, end);
         all.entry(place).or_default().push((row, lifetime));
     }
     let samples =

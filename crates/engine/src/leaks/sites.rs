@@ -12,7 +12,6 @@ use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
-use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Site, StackId, malloc};
 
 use super::clock::Clock;
@@ -235,14 +234,7 @@ fn by_place(
             });
             (place, path)
         });
-        let freed = blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
-        places[place][path].lifetimes.push(Lifetime {
-            allocated: clock.at(blocks.allocated(row).seconds()),
-            freed: freed.map(|at| clock.at(at)),
-            bytes: blocks.samples(row) as f64 * profile.estimator.bytes_per_sample(),
-            size: blocks.length(row).0.saturating_mul(u64::from(profile.info.word_bits / 8)),
-            is_owned: freed.is_none(),
-        });
+        places[place][path].lifetimes.push(Lifetime::of(recording, clock, row, end));
     }
     places
 }

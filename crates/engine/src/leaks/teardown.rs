@@ -16,15 +16,15 @@ const WORKED: f64 = 0.99;
 /// The reason of snapshots at the exit.
 const EXIT: &str = "exit";
 
-/// What the end of a program freed.
+/// Memory that the end of a program freed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Teardown {
     /// When the verdict was made, in seconds since the start: before the program ended.
     pub judged_at: f64,
-    /// What was alive then.
+    /// Bytes that were alive then.
     pub alive: Bytes,
-    /// What was freed of it until the end.
+    /// Bytes of these that were freed until the end.
     pub freed: Bytes,
 }
 
@@ -35,7 +35,7 @@ impl Teardown {
         is_cliff.then_some(Self { judged_at, alive: Bytes(alive), freed: Bytes(freed) })
     }
 
-    /// What that was, in a sentence.
+    /// The same in a sentence.
     pub(crate) fn description(&self) -> String {
         let Self { judged_at, alive, freed } = self;
         format!(
@@ -47,7 +47,7 @@ impl Teardown {
     }
 }
 
-/// Of a program that frees its memory itself: what its end freed, if that was most of what was alive.
+/// Finds the end of a program that frees its memory itself. `None` unless it freed most of what was alive.
 pub(super) fn of_samples(
     recording: &Recording,
     time_of_work: impl Fn(f64) -> f64,
@@ -65,8 +65,8 @@ pub(super) fn of_samples(
     Teardown::of(at, size(alive), size(left))
 }
 
-/// The snapshot before the exit, with what the end of the program freed after it; nothing unless `number` is the snapshot at
-/// the exit and most of what was alive before is not in it.
+/// The snapshot before the exit, and what was freed after it. `None` unless `number` is the snapshot at the exit and most of
+/// what was alive before is not in it.
 pub(crate) fn of_snapshots(known: &[Known], number: u64, start: f64) -> Option<(u64, Teardown)> {
     let last = known.iter().position(|known| known.facts.number == number)?;
     let [before, exit] = known.get(last.checked_sub(1)?..=last)? else { return None };

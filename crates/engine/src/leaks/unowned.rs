@@ -6,7 +6,6 @@ use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
-use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Site, Source, StackId};
 
 use super::clock::Clock;
@@ -37,8 +36,7 @@ pub(super) fn unowned(
     if collections.is_none_or(|collections| collections < COLLECTIONS) {
         return Vec::new();
     }
-    let profile = recording.profile();
-    let blocks = &profile.blocks;
+    let blocks = &recording.profile().blocks;
     let garbage: HashSet<Row> = sampled(loaded, recording)
         .filter(|block| !block.is_alive)
         .filter_map(|block| block.row)
@@ -51,14 +49,9 @@ pub(super) fn unowned(
             .entry(blocks.stack(row))
             .or_insert_with(|| sites(recording, row).find(|site| own.is_own(*site)));
         let Some(site) = nearest.filter(|_| allocated <= end) else { continue };
-        let freed = blocks.collected(row).map(Elapsed::seconds).filter(|at| *at <= end);
-        of_site.entry(site).or_default().push(Lifetime {
-            allocated: clock.at(allocated),
-            freed: freed.map(|at| clock.at(at)),
-            bytes: blocks.samples(row) as f64 * profile.estimator.bytes_per_sample(),
-            size: 0,
-            is_owned: freed.is_none() && garbage.contains(&row),
-        });
+        let lifetime = Lifetime::of(recording, clock, row, end);
+        let is_owned = lifetime.is_owned && garbage.contains(&row);
+        of_site.entry(site).or_default().push(Lifetime { is_owned, ..lifetime });
     }
     let alive = evidence.alive.last().copied().unwrap_or(0);
     let mut found = Vec::new();

@@ -21,7 +21,7 @@ fn samples(random: &mut Random, falls: bool) -> Vec<f64> {
     moments
 }
 
-/// How an owner's blocks are chosen.
+/// A choice of an owner's blocks.
 struct Kind {
     is_kept: IsKept,
     /// True if the owner had the others, too, and they were freed.

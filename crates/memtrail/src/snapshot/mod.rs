@@ -31,7 +31,7 @@ use find::Target;
 ///
 /// With --core, the heap is read from a core file of an OCaml program that memtrail did not start. The file may come from
 /// the kernel, from gdb's gcore or from coredumpctl. The result is a recording with a snapshot and without a trace:
-/// `memtrail heap`, `leaks`, `why` and `view` read it as any other.
+/// `memtrail heap`, `leaks` and `view` read it as any other.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
