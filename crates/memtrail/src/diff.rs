@@ -306,7 +306,7 @@ fn figures(before: Estimate, after: Estimate, status: Status, scale: Scale) -> V
     let change = after.value - before.value;
     let sign = if change < 0.0 { "-" } else { "+" };
     let error = before.stderr.hypot(after.stderr);
-    let change = if change == 0.0 && error == 0.0 {
+    let change = if change == 0.0 {
         "no change".to_owned()
     } else {
         let size = text(change.abs(), bytes_with_error(change.abs(), error));

@@ -33,12 +33,12 @@ pub fn bytes(bytes: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-/// `13.2 ±0.6 MiB`: both with as many decimals. One more is shown if the error would read 0
+/// `13.2 ±0.6 MiB`: both in the unit and with as many decimals as the larger one. One more is shown if the error would read 0
 /// without it; an error that is smaller still is left out, as is one of 0.
 pub fn bytes_with_error(value: f64, stderr: f64) -> String {
-    let (factor, unit) = scale(value);
+    let (factor, unit) = scale(value.max(stderr));
     let (scaled, stderr) = (value / factor, stderr / factor);
-    let digits = if unit == "B" { 0 } else { three(scaled) };
+    let digits = if unit == "B" { 0 } else { three(scaled.max(stderr)) };
     let shows = |digits: usize| stderr >= 0.5 / 10_f64.powi(digits as i32);
     if shows(digits) {
         format!("{scaled:.digits$} ±{stderr:.digits$} {unit}")

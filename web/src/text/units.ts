@@ -26,11 +26,11 @@ export function bytes(size: number): string {
   return `${sign}${value.toFixed(unit === "B" ? 0 : three(value))} ${unit}`;
 }
 
-/** `13.2 ±0.6 MiB`; an error that would read 0 is left out. */
+/** `13.2 ±0.6 MiB`, in the unit of the larger one; an error that would read 0 is left out. */
 export function bytesWithError(size: number, stderr: number): string {
-  const [factor, unit] = scale(size);
+  const [factor, unit] = scale(Math.max(Math.abs(size), stderr));
   const [value, error] = [size / factor, stderr / factor];
-  const digits = unit === "B" ? 0 : three(value);
+  const digits = unit === "B" ? 0 : three(Math.max(Math.abs(value), error));
   const shows = (places: number) => error >= 0.5 / 10 ** places;
   if (shows(digits)) return `${value.toFixed(digits)} ±${error.toFixed(digits)} ${unit}`;
   if (unit !== "B" && digits < 2 && shows(digits + 1)) {
