@@ -34,6 +34,13 @@ pub(crate) fn is_library(function: &str, file: &str) -> bool {
         .any(|library| name.starts_with(library))
 }
 
+/// Whether this is the function by which Rust code calls the program's allocator. What it calls is the allocator, be it
+/// one that wraps another.
+pub(crate) fn enters_allocator(function: &str) -> bool {
+    let name = function.strip_prefix("__rustc::").unwrap_or(function);
+    ["__rust_alloc", "__rust_alloc_zeroed", "__rust_realloc"].contains(&name)
+}
+
 /// Whether all code of a file is a standard library's: those of C and C++, and the dynamic linker.
 pub(crate) fn is_library_file(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();

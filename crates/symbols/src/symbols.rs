@@ -21,6 +21,8 @@ struct Symbol {
 struct Frame {
     symbols: Vec<Symbol>,
     is_library: bool,
+    /// Whether a program enters its allocator here: the functions further in are the allocator's.
+    enters_allocator: bool,
 }
 
 /// The names of addresses that were met. A module's debug information is read when the first of its
@@ -77,14 +79,25 @@ impl Symbols {
         let symbol =
             Symbol { function: format!("[{text}]"), file: String::new(), line: 0, column: 0 };
         // Nothing was allocated by a label.
-        self.frames.insert(code, Frame { symbols: vec![symbol], is_library: true });
+        let frame = Frame { symbols: vec![symbol], is_library: true, enters_allocator: false };
+        self.frames.insert(code, frame);
     }
 
     /// A callstack, innermost first, without the innermost frames that are libraries'; with them, if it has no
     /// others.
     pub fn allocating<'a>(&self, callstack: &'a [u64]) -> &'a [u64] {
-        let libraries = callstack.iter().take_while(|address| self.is_library(**address)).count();
-        if libraries == callstack.len() { callstack } else { &callstack[libraries..] }
+        let others = self.not_own(callstack.iter().copied());
+        if others == callstack.len() { callstack } else { &callstack[others..] }
+    }
+
+    /// The number of innermost frames that are not the program's own: those of libraries, and those of an allocator that
+    /// the program has in place of the system's.
+    pub fn not_own(&self, innermost_first: impl Iterator<Item = u64> + Clone) -> usize {
+        let enters =
+            |address: &u64| self.frames.get(address).is_some_and(|frame| frame.enters_allocator);
+        let allocator = innermost_first.clone().position(|address| enters(&address)).unwrap_or(0);
+        let outside = innermost_first.skip(allocator);
+        allocator + outside.take_while(|address| self.is_library(*address)).count()
     }
 
     /// Whether what is at a return address is no function of the program's own.
@@ -109,13 +122,18 @@ impl Symbols {
             return Frame::default();
         };
         let mut symbols = functions(loader, in_file);
+        // What a program's own allocator has of names and files tells nothing of the program.
+        let entry = symbols.iter().rposition(|symbol| names::enters_allocator(&symbol.function));
+        if let Some(entry) = entry {
+            symbols.truncate(entry + 1);
+        }
         let is_library = |symbol: &Symbol| names::is_library(&symbol.function, &symbol.file);
         let is_all_library = names::is_library_file(&module.path) || symbols.iter().all(is_library);
         // What a function inlines of a library is the function's own.
         while !is_all_library && symbols.last().is_some_and(is_library) {
             symbols.pop();
         }
-        Frame { symbols, is_library: is_all_library }
+        Frame { symbols, is_library: is_all_library, enters_allocator: entry.is_some() }
     }
 
     /// The module of an address, and the address in its file.
@@ -150,12 +168,17 @@ impl Symbols {
 /// symbol table, at an unknown position; with that of lines alone, the position is known.
 fn functions(loader: &Loader, address: u64) -> Vec<Symbol> {
     let mut symbols = Vec::new();
+    let mut is_short = false;
     let of_symbol_table = || loader.find_symbol(address).map(names::demangled);
     let Ok(mut frames) = loader.find_frames(address) else { return symbols };
     while let Ok(Some(frame)) = frames.next() {
-        let function = frame.function.as_ref().and_then(|function| function.raw_name().ok());
-        let function = function.map(|name| names::demangled(&name)).or_else(of_symbol_table);
-        let Some(function) = function else { continue };
+        let described = frame.function.as_ref();
+        let name = described.and_then(|function| function.raw_name().ok());
+        let function = name.as_ref().map(|name| names::demangled(name));
+        // Debug information of lines alone has Rust's names without their modules.
+        is_short = described.is_some_and(|function| function.language == Some(gimli::DW_LANG_Rust))
+            && function.as_deref() == name.as_deref();
+        let Some(function) = function.or_else(of_symbol_table) else { continue };
         let location = frame.location.as_ref();
         symbols.push(Symbol {
             function,
@@ -163,6 +186,13 @@ fn functions(loader: &Loader, address: u64) -> Vec<Symbol> {
             line: location.and_then(|at| at.line).unwrap_or(0),
             column: location.and_then(|at| at.column).unwrap_or(0).saturating_sub(1),
         });
+    }
+    // The outermost function is not inlined, so the symbol table has its whole name.
+    if is_short
+        && let (Some(outermost), Some(whole)) = (symbols.last_mut(), of_symbol_table())
+        && whole.contains("::")
+    {
+        outermost.function = whole;
     }
     if symbols.is_empty()
         && let Some(function) = of_symbol_table()

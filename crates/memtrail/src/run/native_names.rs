@@ -79,11 +79,10 @@ struct Names {
 }
 
 impl Names {
-    /// Without the innermost frames that are those of libraries, unless all are.
+    /// Without the innermost frames that are not the program's own, unless all are.
     fn kept(&self, backtrace: &[Code]) -> usize {
-        let libraries =
-            backtrace.iter().rev().take_while(|code| self.symbols.is_library(code.0)).count();
-        match backtrace.len() - libraries {
+        let others = self.symbols.not_own(backtrace.iter().rev().map(|code| code.0));
+        match backtrace.len() - others {
             0 => backtrace.len(),
             own => own,
         }
