@@ -123,7 +123,10 @@ pub(crate) fn leaks(
     let gone = if history.snapshots() < unowned::SNAPSHOTS {
         let number = heap.snapshot.facts.number;
         let facts = known.iter().map(|known| &known.facts).find(|facts| facts.number == number);
-        let collections = facts.and_then(|facts| facts.major);
+        // The runtimes of OCaml 5 have no counter of them in their heap.
+        let measured = recording.description.process.collections.as_ref();
+        let cycles = || measured.and_then(|measured| measured.whole.major_cycles);
+        let collections = facts.and_then(|facts| facts.major).or_else(cycles);
         unowned::unowned(loaded, recording, &own, &clock, (&evidence, history.end), collections)
     } else {
         Vec::new()

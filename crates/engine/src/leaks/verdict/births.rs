@@ -21,6 +21,10 @@ pub(super) enum Dates {
 
 /// Deviations of a mean that is clearly lower or higher: once in a hundred times.
 const SURE: f64 = 2.33;
+/// Probability of so long a time before the first date, below which it is no chance.
+const CHANCE: f64 = 0.01;
+/// Part of the work after which a leak begins like a stage of a task; half of it is between two stages at most.
+const STAGE: f64 = 0.2;
 
 /// Judges the dates since a part of the work, as ranks among all samples: the rate of sampling may change.
 pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates {
@@ -49,20 +53,39 @@ pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates 
     if mean - error > 0.5 + MIDDLE || (first == 0 && early >= 5.0) {
         return Dates::Recent;
     }
-    let is_spread = count >= BLOCKS && first.min(last) >= 2 && (mean - 0.5).abs() <= MIDDLE;
+    // A stage of a task that takes most of the work has its mean near the middle, but nothing from the beginning.
+    let oldest = ranks.iter().copied().fold(1.0, f64::min);
+    let began_with_the_work = (1.0 - oldest).powi(count as i32) >= CHANCE;
+    let is_spread = count >= BLOCKS
+        && first.min(last) >= 2
+        && (mean - 0.5).abs() <= MIDDLE
+        && began_with_the_work;
     if is_spread { Dates::Spread } else { Dates::Few }
 }
 
-/// True if it began within the first half of the work, and keeps all since: a leak of a feature that is used from then on.
+/// The moment at which it began, if that is within the first half of the work and all is kept since. A feature that is used
+/// from then on leaks so.
 ///
-/// A cache whose oldest block is as old has freed what was there before.
-pub(super) fn began_late(all: &Evidence, owner: &OwnerEvidence) -> bool {
-    let Some(first) = owner.births.first() else { return false };
+/// A cache whose oldest block is as old has freed what was there before. The data of a stage of a task begin with the stage.
+/// So the same call sites must be known to allocate before.
+pub(super) fn began_late(all: &Evidence, owner: &OwnerEvidence) -> Option<f64> {
+    let first = *owner.births.first()?;
     let is_kept = owner.freed.len() as f64 <= FREED * owner.births.len() as f64;
-    *first <= 0.5
+    let began = first <= 0.5
         && owner.births.len() >= 2 * BLOCKS
         && is_kept
-        && dates(all, owner, *first) == Dates::Spread
+        && dates(all, owner, first) == Dates::Spread
+        && (first <= STAGE || (all.same_work(first).is_some() && !follows_another(all, owner)));
+    began.then_some(first)
+}
+
+/// True if another owner was filled until this one began: a stage of a task reads what the last one built.
+fn follows_another(all: &Evidence, owner: &OwnerEvidence) -> bool {
+    let Some(first) = owner.births.first() else { return false };
+    all.owners.iter().any(|other| {
+        let ended = other.births.last().is_some_and(|last| (first - last).abs() <= STAGE / 2.0);
+        ended && 2 * other.births.len() >= owner.births.len()
+    })
 }
 
 /// True if blocks of the same call sites still stayed after the last snapshot, false if they did not; nothing if too few

@@ -102,7 +102,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     let size = series.sizes.last().copied().unwrap_or(0.0);
     let found = Found::of(evidence, &owner, &series.sizes, heap);
     let is_large = size >= (4.0 * LEAST).max(UNDECIDED * heap);
-    let Found { mut class, reason, shape } = found;
+    let Found { mut class, reason, shape, began } = found;
     let since = shape.filter(|_| class.is_suspect()).map_or(0.0, |shape| shape.since);
     if class.is_suspect() && evidence.end * COVER > 1.0 {
         class = match goes_on(evidence, &owner) {
@@ -113,7 +113,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     }
     // A single task of a compiler is a recording of stages, and each of them grows.
     let is_stage = || {
-        let since = shape.map_or(0.0, |shape| shape.since);
+        let since = shape.map(|shape| shape.since).or(began).unwrap_or(0.0);
         evidence.same_work(since).is_some_and(|same| same < SAME)
     };
     if (class.is_suspect() || class == Class::Undecided) && is_stage() {
@@ -142,6 +142,8 @@ struct Found {
     class: Class,
     reason: Reason,
     shape: Option<Shape>,
+    /// The moment at which it began, by samples.
+    began: Option<f64>,
 }
 
 impl Found {
@@ -151,7 +153,7 @@ impl Found {
         } else {
             (BySizes::Unknown, None)
         };
-        let found = |class, reason, shape| Self { class, reason, shape };
+        let found = |class, reason, shape| Self { class, reason, shape, began: None };
         if by == BySizes::Grows {
             let reason = if evidence.is_estimated { Reason::Samples } else { Reason::Snapshots };
             return found(Class::Grows, reason, shape);
@@ -179,11 +181,16 @@ impl Found {
         let since = shape.filter(|_| by == BySizes::Maybe).map_or(0.0, |shape| shape.since);
         let since = if since > 0.25 { since } else { 0.0 };
         let size = sizes.last().copied().unwrap_or(0.0);
-        let class = match dates(evidence, owner, since) {
+        let dates = dates(evidence, owner, since);
+        let began = match dates {
+            Dates::Recent | Dates::Few => began_late(evidence, owner),
+            Dates::Spread | Dates::Early => None,
+        };
+        let class = match dates {
             Dates::Spread => Class::Grows,
             Dates::Early => Class::FilledOnce,
+            Dates::Recent | Dates::Few if began.is_some() => Class::Grows,
             // The lives of a small queue rise by chance while it fills once more.
-            Dates::Recent | Dates::Few if began_late(evidence, owner) => Class::Grows,
             Dates::Recent if size >= 4.0 * LEAST && falls_behind(owner) => Class::FallsBehind,
             Dates::Recent if by == BySizes::Unknown && is_renewed(owner, size) => {
                 Class::ComesAndGoes
@@ -191,6 +198,6 @@ impl Found {
             Dates::Recent | Dates::Few => Class::Undecided,
         };
         let reason = if class == Class::FallsBehind { Reason::Lifetimes } else { Reason::Samples };
-        found(class, reason, shape)
+        Self { class, reason, shape, began }
     }
 }
