@@ -4,7 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use memtrail_heap::read::Snapshot as HeapFile;
+use memtrail_heap::Facts;
+use memtrail_heap::read::{Peek, Snapshot as HeapFile};
 use memtrail_recording::{
     Description, Outcome, Snapshot, SnapshotOutcome, SnapshotReason, has_no_last_snapshot,
     number_of_snapshot, number_of_unfinished_snapshot,
@@ -29,6 +30,7 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
         .collect();
     for (number, name) in unfinished {
         // Its writer is gone and has not removed it.
+        let facts = facts(&folder.join(&name)).unwrap_or_default();
         let _ = fs::remove_file(folder.join(&name));
         if listed.iter().any(|snapshot| snapshot.number == number) {
             continue;
@@ -36,9 +38,9 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
         listed.push(Snapshot {
             number,
             file: memtrail_recording::snapshot_name(number),
-            reason: SnapshotReason::Request,
+            reason: facts.reason.unwrap_or(SnapshotReason::Request),
             label: None,
-            taken_unix_us: 0,
+            taken_unix_us: facts.taken_at / 1000,
             outcome: SnapshotOutcome::Failed { reason: "its writer was killed".into() },
         });
     }
@@ -137,6 +139,11 @@ fn is_finished(file: &Path) -> bool {
     !file.exists()
 }
 
+/// The facts at the beginning of a file that is not whole.
+fn facts(file: &Path) -> Option<Facts> {
+    Some(Peek::new(&fs::read(file).ok()?).ok()?.facts)
+}
+
 /// What the file says of itself.
 fn look(folder: &Path, number: u64, file: String) -> Option<Snapshot> {
     let bytes = fs::read(folder.join(&file)).ok()?;
@@ -156,4 +163,37 @@ fn look(folder: &Path, number: u64, file: String) -> Option<Snapshot> {
             outside: heap.totals.outside,
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use memtrail_recording::unfinished_snapshot_name;
+
+    use super::*;
+
+    /// A snapshot whose writer was killed was put down to `memtrail snapshot`, whatever had asked for it.
+    #[test]
+    fn a_snapshot_that_is_not_whole_has_its_own_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let fixture = "../heap/tests/fixtures/snapshot-v1.heap";
+        let whole = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join(fixture)).unwrap();
+        let reason = Peek::new(&whole).unwrap().facts.reason;
+        assert_eq!(reason, Some(SnapshotReason::Exit));
+        let part = folder.path().join(unfinished_snapshot_name(1));
+        for (length, expected) in [(whole.len() / 2, reason), (0, Some(SnapshotReason::Request))] {
+            fs::write(&part, &whole[..length]).unwrap();
+            let mut description: Description = serde_json::from_value(serde_json::json!({
+                "format": 1, "memtrail": "0", "program": "p", "arguments": [], "pid": 1, "host": "h",
+                "runtime": { "language": "OCaml", "version": "5.3", "word_bits": 64, "parameters": "" },
+                "sampling": { "rate": 1.0, "callstacks": "runtime" },
+                "clock": { "start_unix_us": 1, "start_monotonic_ns": 1 },
+                "trace": { "file": "trace.ctf", "state": "cut", "bytes": 1, "blocks": 1, "lost": 0 }
+            }))
+            .unwrap();
+            finish(folder.path(), &mut description);
+            let listed = description.snapshots.unwrap();
+            assert_eq!(Some(listed[0].reason), expected);
+            assert!(!part.exists());
+        }
+    }
 }
