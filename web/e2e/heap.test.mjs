@@ -87,7 +87,7 @@ for (const [place, url] of places) {
         .getByText(/owned by .*Keeps/)
         .first()
         .waitFor();
-      await section.getByText(/owners of .* were looked at/).waitFor();
+      await section.getByText(/checked .* owners/).waitFor();
       const owner = section.getByRole("button", { name: "Among the roots" });
       await owner.first().click();
       await settled(page);

@@ -446,6 +446,14 @@ export type CompleteResponse = {
   values: Array<string>,
 };
 
+/** The verdict on a recording. */
+export type Conclusion = {
+  /** The verdict. */
+  verdict: LeakVerdict,
+  /** The same in a sentence. */
+  description: string,
+};
+
 export type ConditionCheck = {
   canonical: string,
   description: string,
@@ -937,8 +945,13 @@ export type KindPlace = {
   blocks: number,
 };
 
+/** The verdict, as programs read it. */
+export type LeakVerdict = "leaks" | "undecided" | "no_leak";
+
 /** What leaks, as far as the recording shows. */
 export type LeaksResponse = {
+  /** The verdict on the recording. */
+  conclusion: Conclusion,
   /** Suspects, the largest growth first. */
   suspects: Array<Suspect>,
   /** The largest of the other owners, with what speaks for them. */

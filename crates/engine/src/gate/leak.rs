@@ -1,12 +1,11 @@
 //! Nothing may be a leak suspect, and of native programs no block unreachable.
 
 use memtrail_profile::estimate::Estimate;
-use memtrail_text::rounded::percent;
 
 use super::evidence::Evidence;
 use super::limit::Gate;
 use super::response::{GateResult, Measure, Verdict};
-use crate::leaks::{KnownLeaks, LeaksResponse, UnreachableResponse, is_unjudged};
+use crate::leaks::{Conclusion, KnownLeaks, LeakVerdict, LeaksResponse, UnreachableResponse};
 use crate::references::estimate;
 
 /// Call sites of unreachable blocks that are named.
@@ -62,22 +61,13 @@ pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) ->
 
 /// The verdict of `memtrail leaks`: each suspect is a failure, and too little evidence is none.
 fn suspected(leaks: &LeaksResponse) -> Found {
-    let count = leaks.suspects.len();
-    let (verdict, reason) = if count > 0 {
-        let plural = if count == 1 { "suspect" } else { "suspects" };
-        (Verdict::Failed, format!("{count} leak {plural}"))
-    } else if let Some(unrecorded) = &leaks.unrecorded {
-        let part = percent(unrecorded.share);
-        let reason = format!("no leak suspect, but {part} of resident memory was not recorded");
-        (Verdict::Undecided, reason)
-    } else if is_unjudged(leaks) && leaks.unreachable.is_none() {
-        let part = percent(leaks.unjudged.share_of(leaks.alive));
-        let reason = format!("no leak suspect, but too little evidence on {part} of the heap");
-        (Verdict::Undecided, reason)
-    } else {
-        (Verdict::Passed, "no leak suspect".to_owned())
+    let Conclusion { verdict, description } = Conclusion::of(leaks);
+    let verdict = match verdict {
+        LeakVerdict::Leaks => Verdict::Failed,
+        LeakVerdict::Undecided => Verdict::Undecided,
+        LeakVerdict::NoLeak => Verdict::Passed,
     };
-    Found { verdict, confidence: None, reason }
+    Found { verdict, confidence: None, reason: description }
 }
 
 /// A sampled block to which nothing refers is a leak: chance decides only which blocks are sampled.

@@ -210,7 +210,8 @@ pub(super) fn owned(owner: &Owner<'_>, finding: &Finding) -> String {
 }
 
 /// What may look the same where a program has waited since.
-const MAY_BE_FILLED: &str = "a program that fills its data and then waits looks the same: a snapshot while it works tells more";
+const MAY_BE_FILLED: &str =
+    "a program that fills its data and then waits looks the same: take a snapshot while it works";
 
 /// What is measured.
 pub(super) fn evidence(
@@ -241,39 +242,33 @@ pub(super) fn evidence_of_site(
 }
 
 fn half_later_than(moment: f64) -> String {
-    format!("half of what is alive was allocated later than {} after the start", seconds(moment))
+    format!("half of it was allocated after {}", seconds(moment))
 }
 
 /// By what growth was judged.
 fn measured(growth: &GrowthRate) -> Vec<String> {
     vec![match growth.from {
-        "snapshots" => {
-            "its size in the snapshots rises with the work, and did so to the end".to_owned()
+        "snapshots" => "it grew with the work until the last snapshot".to_owned(),
+        "threads" => "threads were started until the end, and hardly any has ended".to_owned(),
+        "sizes" => {
+            "each of its blocks was replaced by a larger one, until late in the run".to_owned()
         }
-        "threads" => {
-            "hardly any thread that was started has ended, and more were started until the end"
-                .to_owned()
-        }
-        "sizes" => "each of its blocks was replaced by a larger one, the last one late".to_owned(),
-        "lifetimes" => "blocks live the longer the later they are allocated, to the end".to_owned(),
-        _ => "the blocks that were kept are from all parts of the work".to_owned(),
+        "lifetimes" => "later blocks live longer, until the end".to_owned(),
+        _ => "its live blocks date from the whole run".to_owned(),
     }]
 }
 
-/// How many sampled cells or blocks were kept and freed.
+/// How many sampled cells or blocks, older than the last tenth of the work, were kept and freed.
 fn fate(alive: u64, freed: u64, what: &str) -> Option<String> {
     let all = alive + freed;
-    let when = "before the last tenth of all allocation";
+    let number = grouped(all);
     match (all, freed) {
         (0, _) => None,
-        (1, 0) => Some(format!("the one {what} that was sampled there {when} was not freed")),
-        (1, _) => Some(format!("the one {what} that was sampled there {when} was freed")),
-        _ => {
-            let was = if freed > 1 { "were" } else { "was" };
-            let freed = if freed == 0 { "none".to_owned() } else { grouped(freed) };
-            let of = grouped(all);
-            Some(format!("of {of} {what}s that were sampled there {when} {freed} {was} freed"))
-        }
+        (1, 0) => Some(format!("its one older sampled {what} was not freed")),
+        (1, _) => Some(format!("its one older sampled {what} was freed")),
+        (_, 0) => Some(format!("none of its {number} older sampled {what}s was freed")),
+        (_, 1) => Some(format!("one of its {number} older sampled {what}s was freed")),
+        _ => Some(format!("{} of its {number} older sampled {what}s were freed", grouped(freed))),
     }
 }
 
@@ -302,19 +297,17 @@ pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) ->
     match class {
         Class::FilledOnce => match filled {
             Some(at) => format!(
-                "filled once: nine tenths of it were allocated within {} of the start, and are retained since",
+                "filled once: 90 % of it was allocated in the first {}, and is kept since",
                 seconds(at)
             ),
-            None => "filled once, and retained since".to_owned(),
+            None => "filled once, and kept since".to_owned(),
         },
         Class::ComesAndGoes => "comes and goes: about as much is freed as is added".to_owned(),
         Class::Ended => {
-            "grew, and does not any more: later blocks from the same call sites were freed"
-                .to_owned()
+            "grew, then stopped: later blocks from the same call sites were freed".to_owned()
         }
         Class::Stage => {
-            "belongs to a stage of a task: other call sites allocate before it than after"
-                .to_owned()
+            "belongs to one stage of a task: other call sites allocated before it".to_owned()
         }
         Class::Undecided => too_few(sampled),
         Class::Grows | Class::FallsBehind => "grows".to_owned(),
@@ -323,41 +316,46 @@ pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) ->
 
 /// Why nothing is known of an owner with so many sampled blocks.
 fn too_few(sampled: usize) -> String {
-    let sampled = match sampled {
-        0 => "none of its blocks was sampled".to_owned(),
-        1 => "one of its blocks was sampled".to_owned(),
-        count => format!("{count} of its blocks were sampled"),
-    };
-    format!("too little evidence: {sampled}, and its sizes in snapshots do not decide")
+    format!("too little evidence: {}, and sizes that do not decide", live_samples(sampled))
 }
 
-/// What was looked at and found.
+fn live_samples(count: usize) -> String {
+    match count {
+        0 => "no live samples".to_owned(),
+        1 => "1 live sample".to_owned(),
+        _ => format!("{} live samples", grouped(count as u64)),
+    }
+}
+
+/// `1 snapshot`, `2,000 owners`.
+fn counted(count: usize, one: &str) -> String {
+    format!("{} {one}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
+}
+
+/// What was checked and found.
 pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, snapshots, .. } = response;
-    let looked_at = format!(
-        "{} owners of {} were looked at, over {}, in {} snapshot{} and {} sampled blocks that are alive",
-        grouped(*owners as u64),
+    let checked = format!(
+        "checked {} ({}) over {}: {}, {}",
+        counted(*owners, "owner"),
         bytes(alive.0 as f64),
         seconds(response.seconds),
-        snapshots,
-        if *snapshots == 1 { "" } else { "s" },
-        grouped(*sampled as u64),
+        counted(*snapshots, "snapshot"),
+        live_samples(*sampled),
     );
     let unrecorded = response.unrecorded.iter().map(|unrecorded| unrecorded.description.clone());
-    let mut summary: Vec<String> = unrecorded.chain([looked_at]).collect();
+    let mut summary: Vec<String> = unrecorded.chain([checked]).collect();
     if response.suspects.is_empty() {
         if *sampled == 0 && *snapshots < MIN_SNAPSHOTS {
-            summary.push(
-                "growth cannot be judged: too few snapshots, and no block that is alive was sampled"
-                    .to_owned(),
-            );
+            summary
+                .push("growth cannot be judged: too few snapshots, and no live samples".to_owned());
         } else {
             let least = percent(super::verdict::SHARE);
-            summary.push(format!("none of them grows steadily by {least} of the heap or more"));
+            summary.push(format!("no owner grew steadily by {least} of the heap or more"));
             if response.unowned > Bytes(0) {
                 summary.push(format!(
-                    "{} cannot be judged: a function that returned before the exit had them, and nothing refers to them in \
-                     the only snapshot. Take snapshots while the program works (--snapshot every-major)",
+                    "{} cannot be judged: a function that has returned owned it, and nothing refers to it in the only \
+                     snapshot; take snapshots while the program works (--snapshot every-major)",
                     bytes(response.unowned.0 as f64)
                 ));
             }
@@ -365,9 +363,8 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             let share = few.share_of(response.alive);
             if share >= MIN_UNJUDGED {
                 summary.push(format!(
-                    "{} of the heap cannot be judged, as too few of its blocks were sampled or too little was allocated \
-                     since: a longer recording and a higher --rate sample more, and five snapshots are enough without, or \
-                     three for what grows evenly",
+                    "{} of the heap cannot be judged: too few live samples, or too little work since; record longer, with \
+                     a higher --rate, or with at least five snapshots",
                     percent(share)
                 ));
             }
@@ -378,24 +375,21 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     summary
 }
 
-/// What was looked at in one process of several, in one line.
+/// What was checked in one process of several, in one line.
 pub fn of_process(response: &LeaksResponse) -> String {
     let LeaksResponse { owners, alive, snapshots, .. } = response;
-    let number = |number: usize, one: &str| {
-        format!("{} {one}{}", grouped(number as u64), if number == 1 { "" } else { "s" })
-    };
     let judged = if *snapshots == 0 { "call site" } else { "owner" };
     let share = percent(response.unjudged.share_of(*alive + response.unowned));
     let unjudged = is_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
     let unjudged = unjudged.unwrap_or_default();
-    let (owners, snapshots) = (number(*owners, judged), number(*snapshots, "snapshot"));
+    let (owners, snapshots) = (counted(*owners, judged), counted(*snapshots, "snapshot"));
     let unrecorded = response.unrecorded.as_ref();
     let unrecorded = unrecorded.map(|unrecorded| format!("; {}", unrecorded.description));
     let unrecorded = unrecorded.unwrap_or_default();
     format!("{} alive, {owners}, {snapshots}{unjudged}{unrecorded}", bytes(alive.0 as f64))
 }
 
-/// Whether it is worth a sentence how much cannot be judged.
+/// True if so much cannot be judged that there is no verdict.
 pub fn is_unjudged(response: &LeaksResponse) -> bool {
     response.unjudged.share_of(response.alive) >= MIN_UNJUDGED
 }
@@ -404,30 +398,24 @@ pub fn is_unjudged(response: &LeaksResponse) -> bool {
 pub(super) const OCAML_HEAP_NOT_JUDGED: &str = "only memory from malloc was judged: what grows in OCaml's heap needs heap snapshots (memtrail run \
      --snapshot every-major)";
 
-/// What was looked at, of call sites in a recording without snapshots.
+/// What was checked and found, of call sites in a recording without snapshots.
 pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, .. } = response;
     let mut summary = vec![format!(
-        "{} that allocated {} looked at, over {}; {} of what they allocated are not freed, of which {} blocks were \
-         sampled",
-        if *owners == 1 {
-            "1 call site".to_owned()
-        } else {
-            format!("{} call sites", grouped(*owners as u64))
-        },
-        if *owners == 1 { "was" } else { "were" },
+        "checked {} over {}: {} not freed, {}",
+        counted(*owners, "call site"),
         seconds(response.seconds),
         bytes(alive.0 as f64),
-        grouped(*sampled as u64),
+        live_samples(*sampled),
     )];
     if response.suspects.is_empty() {
         let least = percent(super::verdict::SHARE);
-        summary.push(format!("none of them grows steadily by {least} of that or more"));
+        summary.push(format!("no call site grew steadily by {least} of that or more"));
         let share = response.unjudged.share_of(response.alive);
         if is_unjudged(response) {
             summary.push(format!(
-                "{} of it cannot be judged, as too few blocks were sampled or too little was allocated since: a longer \
-                 recording and a higher --rate sample more",
+                "{} of it cannot be judged: too few live samples, or too little work since; record longer, or with a \
+                 higher --rate",
                 percent(share)
             ));
         }
@@ -440,7 +428,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
 fn covers_little(response: &LeaksResponse) -> Option<String> {
     (response.seconds < SHORT).then(|| {
         format!(
-            "the recording covers {} only: a program that is still starting, or works on one task, grows, too",
+            "only {} were recorded: the start of a program, and a single task, look like growth; record longer to be sure",
             seconds(response.seconds)
         )
     })

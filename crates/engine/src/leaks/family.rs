@@ -73,6 +73,7 @@ pub fn with_sites(
     owners.cleared.extend(sites.cleared);
     let of_malloc = |line| format!("memory from malloc: {line}");
     owners.summary.extend(sites.summary.into_iter().map(of_malloc));
+    owners.conclude();
     owners
 }
 

@@ -20,6 +20,7 @@ mod callers;
 mod cells;
 mod clock;
 mod closures;
+mod conclusion;
 mod contents;
 mod descriptions;
 mod details;
@@ -46,6 +47,7 @@ use memtrail_heap::Bytes;
 use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query;
 
+pub use conclusion::{Conclusion, LeakVerdict};
 pub use descriptions::{is_unjudged, of_process};
 pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
 pub use growth::GrowthRate;
@@ -145,6 +147,7 @@ pub(crate) fn leaks(
         suspects: details,
         cleared: gone.into_iter().chain(cleared).take(MAX_CLEARED).collect(),
         teardown: None,
+        conclusion: Conclusion::default(),
         summary: Vec::new(),
         owners: counts.0,
         alive,

@@ -7,6 +7,7 @@ use memtrail_heap::query::AllocatedBy;
 use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
+use super::conclusion::Conclusion;
 use super::growth::GrowthRate;
 use super::teardown::Teardown;
 use super::unrecorded::Unrecorded;
@@ -16,6 +17,8 @@ use super::verdict::{Class, Evidence};
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct LeaksResponse {
+    /// The verdict on the recording.
+    pub conclusion: Conclusion,
     /// Suspects, the largest growth first.
     pub suspects: Vec<Suspect>,
     /// The largest of the other owners, with what speaks for them.

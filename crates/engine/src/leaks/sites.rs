@@ -15,6 +15,7 @@ use memtrail_profile::blocks::Row;
 use memtrail_trace::{Site, StackId, malloc};
 
 use super::clock::Clock;
+use super::conclusion::Conclusion;
 use super::gathered;
 use super::growth::GrowthRate;
 use super::own_code::OwnCode;
@@ -136,6 +137,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
             .map(|one| suspect(one, &own, &clock, (all, end), teardown))
             .collect(),
         cleared,
+        conclusion: Conclusion::default(),
         summary: Vec::new(),
         owners,
         alive: Bytes(all as u64),

@@ -39,7 +39,7 @@ impl Teardown {
     pub(crate) fn description(&self) -> String {
         let Self { judged_at, alive, freed } = self;
         format!(
-            "judged at {}, before the program ended: the end freed {} of the {} that were alive",
+            "judged at {}, before the end of the program freed {} of {}",
             seconds(*judged_at),
             bytes(freed.0 as f64),
             bytes(alive.0 as f64)

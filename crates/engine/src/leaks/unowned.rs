@@ -86,7 +86,7 @@ pub(super) fn unowned(
             bytes: Bytes(bytes),
             share: Bytes(bytes).share_of(Bytes(alive + bytes)),
             reason: format!(
-                "{} of its blocks were sampled and never freed, and nothing refers to them in the only snapshot",
+                "nothing refers to it in the only snapshot, and none of its {} samples was freed",
                 births.len()
             ),
         }));

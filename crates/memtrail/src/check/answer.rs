@@ -140,7 +140,7 @@ impl Checked {
         let gate = counted().next()?.result.gate.as_str();
         let count = counted().count();
         let plural = if count == 1 { "process" } else { "processes" };
-        Some((gate, format!("no leak suspect in {} {plural}", grouped(count as u64))))
+        Some((gate, format!("no leak found in {} {plural}", grouped(count as u64))))
     }
 
     /// How it ended, in words.

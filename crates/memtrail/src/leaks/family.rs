@@ -82,7 +82,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
     let damage = (!damage.is_empty()).then(|| damage.join("; "));
     let put = put(&args.form, damage, &found, |canvas| {
         if found.suspects.is_empty() {
-            canvas.line(&[(STRONG, "no suspect in any process")]);
+            canvas.line(&[(STRONG, "no leak found in any process")]);
         }
         let mut is_unjudged = false;
         for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {

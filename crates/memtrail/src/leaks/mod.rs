@@ -7,7 +7,7 @@ mod suppressed;
 use std::path::Path;
 use std::process::ExitCode;
 
-use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_engine::leaks::{Conclusion, LeaksResponse, Suspect};
 use memtrail_text::rounded::{bytes, percent};
 
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
@@ -93,7 +93,7 @@ fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
 /// Prints suspects; `recording` is what commands are to be called with.
 pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) {
     if leaks.suspects.is_empty() {
-        canvas.line(&[(STRONG, "no suspect")]);
+        canvas.line(&[(STRONG, &Conclusion::of(leaks).description)]);
     }
     for (number, suspect) in (1..).zip(&leaks.suspects) {
         draw_suspect(canvas, number, suspect, recording);
@@ -104,7 +104,7 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
     }
     if !leaks.cleared.is_empty() {
         canvas.gap();
-        canvas.line(&[(PLAIN, "no suspects, by size:")]);
+        canvas.line(&[(PLAIN, "not suspected, by size:")]);
     }
     for owner in &leaks.cleared {
         let size = bytes(owner.bytes.0 as f64);

@@ -30,7 +30,7 @@ fn verdicts(compiler: &str) {
     let sound = format!("{path} bounded; {path} bounded");
     let passed = check(folder, &gates, &["sh", "-c", &sound]);
     assert_eq!(code(&passed), 0, "{passed:?}");
-    assert!(stderr(&passed).contains("--no-leak: no leak suspect in 2 processes"), "{passed:?}");
+    assert!(stderr(&passed).contains("--no-leak: no leak found in 2 processes"), "{passed:?}");
     assert!(families(folder).is_empty(), "passed, so nothing is kept");
 
     let leaking = format!("{path} bounded; {path} leak");
@@ -64,10 +64,7 @@ fn verdicts(compiler: &str) {
     }
     let markdown = read("a.md");
     assert!(markdown.contains("| --no-leak of leak\\_table 2 | **failed** | "), "{markdown}");
-    assert!(
-        markdown.contains("| --no-leak | passed | no leak suspect in 1 process |"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("| --no-leak | passed | no leak found in 1 process |"), "{markdown}");
     let traces = read("a.html").matches("application/x-memtrail-trace").count();
     assert!(traces >= 3, "{traces}: all together, and each");
 }

@@ -184,7 +184,7 @@ fn known_leaks_are_not_counted() {
     let output =
         with_names("leaks").arg(&run.recording).args(["--suppress", path]).output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
-    assert!(text.starts_with("no suspect\n"), "{text}");
+    assert!(text.starts_with("no leak found\n"), "{text}");
     assert!(text.contains("1 suspect is not listed, as --suppress has them"), "{text}");
     assert!(text.contains("line 3 of the file of --suppress matched nothing: Nobody.*"), "{text}");
     let missing = with_names("leaks").arg(&run.recording).args(["--suppress", "/none"]).output();

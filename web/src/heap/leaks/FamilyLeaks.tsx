@@ -20,7 +20,7 @@ function FamilyLeaks() {
 function Found({ found: { suspects, processes } }: { found: FamilyLeaksResponse }) {
   return (
     <section class="leaks" aria-label="Leak suspects">
-      {suspects.length === 0 && <Empty title="No suspect in any process" />}
+      {suspects.length === 0 && <Empty title="No leak found in any process" />}
       <ol class="suspects">
         {suspects.map((suspect, index) => (
           <li key={`${suspect.rec} ${suspect.node || index}`} class="suspect">

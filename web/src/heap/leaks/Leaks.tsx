@@ -33,11 +33,11 @@ interface Props {
   actions(suspect: Suspect): ComponentChildren;
 }
 
-function SuspectList({ found: { suspects, cleared, summary, unreachable }, actions }: Props) {
+function SuspectList({ found: { suspects, cleared, conclusion, summary, unreachable }, actions }: Props) {
   return (
     <section class="leaks" aria-label="Leak suspects">
       {unreachable && <Unreachable found={unreachable} />}
-      {suspects.length === 0 && <Empty title="No suspect" />}
+      {suspects.length === 0 && <Empty title={conclusion.description} />}
       <ol class="suspects">
         {suspects.map((suspect, index) => (
           <li key={suspect.node || index} class="suspect">
@@ -92,7 +92,7 @@ function showCalls(filter: readonly string[]): void {
 function Cleared({ owners }: { owners: readonly ClearedOwner[] }) {
   return (
     <>
-      <h3>No suspects, by size</h3>
+      <h3>Not suspected, by size</h3>
       <ul class="cleared">
         {owners.map(({ owner, bytes: size, share, reason }) => (
           <li key={owner}>
