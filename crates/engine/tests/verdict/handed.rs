@@ -61,3 +61,34 @@ fn what_is_handed_to_a_frame_is_of_the_table() {
     assert!(missed <= 6, "{missed}");
     assert!(wrong <= 2, "{wrong}");
 }
+
+/// On a busy machine two snapshots in a row were not taken. The table had twice as much when it was resized, in the last one,
+/// as it had in the one before: it was "filled once", and the frame that had its entries "comes and goes".
+#[test]
+fn a_table_that_grew_before_it_was_handed_over_keeps_growing() {
+    let owner = |kind: &str, name: &str, sizes: [u64; 6]| OwnerEvidence {
+        kind: kind.to_owned(),
+        name: name.to_owned(),
+        sizes: sizes.to_vec(),
+        ..OwnerEvidence::default()
+    };
+    let table = [289_056, 1_769_504, 3_157_040, 8_336_448, 12_741_448, 2_097_200];
+    let frame = [0, 0, 0, 0, 0, 24_117_384];
+    let evidence = Evidence {
+        work: vec![0.013, 0.068, 0.12, 0.336, 0.533, 1.0],
+        alive: (0..6).map(|at| table[at] + frame[at] + 100_000).collect(),
+        end: 1.0,
+        owners: vec![
+            owner("stack", "Stdlib.Hashtbl.insert_all_buckets", frame),
+            owner("global", "Resize.seen", table),
+        ],
+        ..Evidence::default()
+    };
+    let judged = judge(&evidence);
+    let [first, rest @ ..] = &judged[..] else { panic!("{judged:#?}") };
+    assert_eq!(
+        (first.class, evidence.owners[first.series.name].name.as_str()),
+        (Class::Grows, "Resize.seen")
+    );
+    assert!(rest.is_empty(), "{rest:#?}");
+}

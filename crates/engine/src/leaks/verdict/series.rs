@@ -33,6 +33,9 @@ pub fn series(evidence: &Evidence) -> Vec<Series> {
     let exact = if evidence.is_estimated { 1 } else { count };
     for at in 1..exact {
         let slack = SHARE * alive(at);
+        // While snapshots are far apart, an owner grows before it hands over: with the work, and to twice its size at most.
+        let work = |at: usize| evidence.work.get(at).copied().unwrap_or(0.0);
+        let growth = (work(at) / work(at - 1).max(f64::MIN_POSITIVE) - 1.0).clamp(0.0, 1.0);
         for loser in &large {
             let before = size(*loser, at - 1);
             let lost = before - size(*loser, at);
@@ -43,7 +46,8 @@ pub fn series(evidence: &Evidence) -> Vec<Series> {
                 let (had, has) = (size(*gainer, at - 1), size(*gainer, at));
                 let got = has - had;
                 // One of both is passing: it has little before, or after.
-                let is_as_much = got >= FLIP * lost && got <= 2.0f64.mul_add(lost, slack);
+                let most = 2.0f64.mul_add(lost, slack) + growth * before;
+                let is_as_much = got >= FLIP * lost && got <= most;
                 if loser != gainer && is_as_much && had <= has / 2.0 {
                     let (from, to) = (root(&parent, *gainer), root(&parent, *loser));
                     parent[from] = to;
