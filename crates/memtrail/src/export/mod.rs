@@ -31,12 +31,12 @@ Examples:
         then: open it at speedscope's page
   memtrail export --format folded server-4711.memtrail | flamegraph.pl > leak.svg
   memtrail export --format pprof --window 10m..20m -o window.pb.gz server-4711.memtrail
-  memtrail export --format svg --filter live:peak -o peak.svg server-4711.memtrail
+  memtrail export --filter live:peak -o peak.svg server-4711.memtrail
 
 `memtrail view --help` explains filters.")]
 pub(crate) struct Args {
-    /// The format to write
-    #[arg(long, value_enum, required_unless_present = "json")]
+    /// The format to write [default: by the ending of the file of -o]
+    #[arg(long, value_enum)]
     format: Option<Format>,
 
     /// The same as --format json
@@ -84,8 +84,33 @@ enum Format {
     Svg,
 }
 
+/// The format that is asked for, or that the ending of the file's name tells.
+fn format(args: &Args) -> Result<Format, Failure> {
+    if args.json {
+        return Ok(Format::Json);
+    }
+    let name = args.output.as_deref().unwrap_or(Path::new("")).to_string_lossy();
+    let by_ending = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
+    args.format.or(by_ending.map(|(_, format)| *format)).ok_or_else(|| {
+        Failure::new(Kind::Usage, "no --format, and no name of a file that tells it").hint(
+            "memtrail export --format folded REC prints, and -o leak.svg, .pb.gz, .folded, .speedscope.json, .firefox.json \
+             or .json writes a file",
+        )
+    })
+}
+
+/// Endings of files, the longer ones first.
+const ENDINGS: [(&str, Format); 6] = [
+    (".speedscope.json", Format::Speedscope),
+    (".firefox.json", Format::Firefox),
+    (".json", Format::Json),
+    (".pb.gz", Format::Pprof),
+    (".folded", Format::Folded),
+    (".svg", Format::Svg),
+];
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let format = args.format.unwrap_or(Format::Json);
+    let format = format(args)?;
     check_filter(&args.filters)?;
     let standard = args.output.as_deref().is_none_or(is_standard);
     if format == Format::Pprof && standard && std::io::stdout().is_terminal() {

@@ -305,6 +305,14 @@ pub(super) fn announce(
             message!("memtrail: nothing recorded: {name} has not loaded the agent");
         } else {
             message!("memtrail: nothing recorded: no native OCaml program was started by {name}");
+            let command: Vec<String> = command
+                .iter()
+                .map(|word| shell_quote::shell_quote(&word.to_string_lossy()))
+                .collect();
+            message!(
+                "hint: its calls of malloc can be recorded: memtrail run --native -- {}",
+                command.join(" ")
+            );
         }
     }
 }

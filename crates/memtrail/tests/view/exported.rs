@@ -56,6 +56,29 @@ fn files_are_replaced_whole() {
 }
 
 #[test]
+fn the_ending_of_a_files_name_tells_the_format() {
+    let folder = tempfile::tempdir().unwrap();
+    for (ending, format) in [
+        ("svg", "svg"),
+        ("pb.gz", "pprof"),
+        ("folded", "folded"),
+        ("json", "json"),
+        ("speedscope.json", "speedscope"),
+        ("firefox.json", "firefox"),
+    ] {
+        let path = folder.path().join(format!("leak.{ending}"));
+        let output = export(&["-o", &path.display().to_string()]);
+        assert_eq!(complaint(&output), (Some(0), String::new()), "{ending}");
+        assert_eq!(fs::read(&path).unwrap(), export(&["--format", format]).stdout, "{ending}");
+    }
+    for unknown in [&["-o", "leak.txt"][..], &[]] {
+        let (code, text) = complaint(&export(unknown));
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains("no --format") && text.contains("hint: "), "{text}");
+    }
+}
+
+#[test]
 fn a_dash_is_standard_output() {
     let output = export(&["--format", "folded", "-o", "-"]);
     assert_eq!(complaint(&output), (Some(0), String::new()));
