@@ -8,9 +8,11 @@ use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{AllocatedBy, Catalogue, Heap, Histogram, JointShare, MergedPath, Path};
 use memtrail_recording::Recording;
 
-use super::input::{Input, with_spinner};
+use super::input::Input;
 use crate::error::Failure;
 use crate::loading;
+use crate::recording_facts;
+use crate::spinner::with_spinner;
 
 /// The trace beside a snapshot.
 struct Trace {
@@ -26,7 +28,7 @@ impl Trace {
             return None;
         }
         let recording = Recording::open(input.folder()).ok()?;
-        if loading::is_snapshot_alone(&recording) {
+        if recording_facts::is_snapshot_alone(&recording) {
             return None;
         }
         let engine = Engine::new(Setting::default());

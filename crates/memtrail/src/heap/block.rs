@@ -11,7 +11,7 @@ use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::sites::place;
 use super::table::Table;
-use super::variables::{field_of, with_type};
+use super::title::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;

@@ -11,15 +11,15 @@ use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
-use super::named_snapshot::VariableNames;
+use super::input::{Form, Input, choose, number_of, place_in, put, snapshots};
 use super::owners;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
 use crate::recording_source::{Need, Process};
-use crate::view::snapshot_file;
+use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
+use crate::spinner::with_spinner;
 
 /// Compare two snapshots of a program
 ///
@@ -48,6 +48,8 @@ pub(crate) struct DiffArgs {
     /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     pub(super) limit: Limit,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
 }
@@ -83,6 +85,8 @@ pub(crate) struct GrowthArgs {
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     pub(super) limit: Limit,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
 }
@@ -124,7 +128,7 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
     let Limit(limit) = args.limit;
-    let heaps = Heaps::compare(&first, &last)?;
+    let heaps = Heaps::compare(&first, &last, args.memory)?;
     put(&args.form, heaps.damage.clone(), &heaps.answer, |canvas| {
         heaps.draw(canvas, args.by, limit);
     })
@@ -139,8 +143,8 @@ pub(crate) struct Heaps {
 
 impl Heaps {
     /// Compares two snapshots. Each has the names of its own program; one without names has those of the other.
-    pub(crate) fn compare(first: &Path, last: &Path) -> Result<Self, Failure> {
-        let inputs = [Input::open(first)?, Input::open(last)?];
+    pub(crate) fn compare(first: &Path, last: &Path, memory: MemoryArgs) -> Result<Self, Failure> {
+        let inputs = [Input::open(first, memory)?, Input::open(last, memory)?];
         let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
         let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
             .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
@@ -256,7 +260,7 @@ pub(super) struct Compared {
 
 impl Compared {
     pub(super) fn look(file: &Path) -> Self {
-        let (facts, _) = snapshot_file::look(file, number_of(file));
+        let facts = snapshot_file::facts(file, number_of(file));
         Self { number: facts.number, label: facts.label }
     }
 }
@@ -376,15 +380,17 @@ pub(super) struct Grown {
 /// What grew in some snapshots.
 pub(super) fn grown(args: &GrowthArgs, files: &[PathBuf]) -> Result<Grown, Failure> {
     let mut known = None;
-    let summaries =
-        files.iter().map(|file| summary(file, &mut known)).collect::<Result<Vec<_>, _>>()?;
+    let summaries = files
+        .iter()
+        .map(|file| summary(file, args.memory, &mut known))
+        .collect::<Result<Vec<_>, _>>()?;
     let by = match args.by {
         By::Owner => RootsBy::Owned,
         By::Root => RootsBy::Retained,
     };
     let mut growth = query::growth(&summaries, by);
     if let (By::Owner, Some(last)) = (args.by, files.last()) {
-        name_variables(last, &mut growth)?;
+        name_variables(last, args.memory, &mut growth)?;
     }
     let damage = files.iter().zip(&summaries).find_map(|(file, summary)| {
         Some(format!("{} is damaged {}", file.display(), summary.damage.as_ref()?))
@@ -414,12 +420,12 @@ pub(super) fn titled(row: &Growth) -> String {
 }
 
 /// Names global variables that grew, or adds what they hold, by the last snapshot: only if there are any it is opened.
-fn name_variables(last: &Path, growth: &mut [Growth]) -> Result<(), Failure> {
+fn name_variables(last: &Path, memory: MemoryArgs, growth: &mut [Growth]) -> Result<(), Failure> {
     let is_variable = |row: &Growth| row.kind.as_deref() == Some(RootKind::Global.name());
     if !growth.iter().any(is_variable) {
         return Ok(());
     }
-    let input = Input::open(last)?;
+    let input = Input::open(last, memory)?;
     let heap = input.typed_heap()?;
     add_holds(&input, &heap, growth, |row| (row.kind.as_deref(), &row.name, &mut row.holds))?;
     rename(&query::stored_names(&heap), growth, |row| Some((row.kind.as_ref()?, &mut row.name)));
@@ -427,23 +433,25 @@ fn name_variables(last: &Path, growth: &mut [Growth]) -> Result<(), Failure> {
 }
 
 /// What was left of a snapshot when it was first analysed, or is left there now.
-/// `names` are those of the last one's folder.
-fn summary(path: &Path, names: &mut Option<(PathBuf, VariableNames)>) -> Result<Summary, Failure> {
+/// `files` are those of the last one's folder.
+fn summary(
+    path: &Path,
+    memory: MemoryArgs,
+    files: &mut Option<(PathBuf, SnapshotFiles)>,
+) -> Result<Summary, Failure> {
     let failure = |error: &dyn Display| {
         Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
             .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
     };
     // What cannot be read is said as all heap commands do.
-    Input::open(path)?;
-    let (facts, file) = snapshot_file::look(path, None);
+    Input::open(path, memory)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    if names.as_ref().is_none_or(|(of, _)| of != folder) {
-        *names = Some((folder.to_path_buf(), VariableNames::of_recording(folder)));
+    if files.as_ref().is_none_or(|(of, _)| of != folder) {
+        *files = Some((folder.to_path_buf(), SnapshotFiles::of_recording(folder, memory)));
     }
-    let file = match names {
-        Some((_, names)) => names.name(file),
-        None => file,
-    };
+    let files =
+        files.as_ref().map_or_else(|| SnapshotFiles::alone(memory), |(_, files)| files.clone());
+    let (facts, file) = files.open(path, None);
     let message = format!("analysing {} blocks", count(facts.blocks as f64));
     with_spinner(message, || memtrail_engine::summary(&*file, &facts))
         .map_err(|api_error| failure(&api_error))

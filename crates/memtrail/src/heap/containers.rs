@@ -8,13 +8,14 @@ use memtrail_heap::query::{self, Contained, Container, Containers, Heap};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::family;
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::recognised::{Recognised, recognise};
 use super::table::{Table, outside};
-use super::variables::with_type;
+use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::spinner::with_spinner;
 
 /// Measure hash tables, maps, sets, arrays, queues, buffers and lists
 ///

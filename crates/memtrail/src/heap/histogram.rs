@@ -10,13 +10,14 @@ use serde::Serialize;
 
 use super::allocated;
 use super::family;
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::owners::{self, Wanted};
 use super::table::{Table, outside, unknown_dead};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::Failure;
 use crate::limit::Limit;
 use crate::recording_source::Fitting;
+use crate::spinner::with_spinner;
 
 /// Count blocks by type, kind or owner
 ///

@@ -15,7 +15,6 @@ pub(crate) mod input;
 pub(crate) mod joined;
 mod joint;
 mod named;
-pub(crate) mod named_snapshot;
 mod owners;
 mod path;
 mod recognised;
@@ -28,9 +27,7 @@ mod strings;
 mod survivors;
 pub(crate) mod table;
 mod title;
-pub(crate) mod typed;
 mod types;
-pub(crate) mod variables;
 pub(crate) mod who;
 pub(crate) mod why;
 

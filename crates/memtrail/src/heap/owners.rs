@@ -10,13 +10,14 @@ use serde::Serialize;
 
 use super::family;
 use super::histogram;
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::named;
 use super::table::{Table, outside};
 use super::title::Title;
-use super::variables::with_type;
+use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
+use crate::spinner::with_spinner;
 
 /// So many aliases are shown in a list, of rows with this share at least, and so many rows of what is shared.
 const MAX_ALIASES: usize = 2;

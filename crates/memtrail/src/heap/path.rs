@@ -10,14 +10,15 @@ use serde::Serialize;
 
 use super::allocated;
 use super::found::{Found, of_each};
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::named;
 use super::recognised::{Recognised, recognise};
 use super::table::{Table, outside};
-use super::variables::{field_of, with_type};
+use super::title::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::spinner::with_spinner;
 
 /// Show the retaining path of a block, or of a kind or type of blocks
 ///

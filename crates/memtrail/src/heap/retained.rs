@@ -7,11 +7,12 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use super::family;
 use super::found::Found;
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::named;
 use super::table::{Table, outside};
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
+use crate::spinner::with_spinner;
 
 /// Compute exactly what would be freed without a group of blocks or roots
 ///

@@ -12,7 +12,7 @@ use memtrail_text::rounded::{bytes, grouped, percent, ratio};
 use serde::Serialize;
 
 use super::found::{Found, of_each};
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::named;
 use super::owners::{self, Wanted};
 use super::table::{Table, Text, outside};
@@ -20,6 +20,7 @@ use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::spinner::with_spinner;
 
 /// List the roots that own most memory
 ///

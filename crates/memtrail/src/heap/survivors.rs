@@ -20,6 +20,7 @@ use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
 use crate::recording_source::{Need, Process};
+use crate::snapshot_file::MemoryArgs;
 
 /// List the allocation sites whose blocks survived from one snapshot to another
 ///
@@ -54,6 +55,8 @@ pub(crate) struct Args {
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     pub(super) limit: Limit,
+    #[command(flatten)]
+    memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
 }
@@ -107,7 +110,7 @@ pub(super) fn find(
     path: &Path,
     limit: usize,
 ) -> Result<(Joined, OfSnapshot<SurvivorsResponse>), Failure> {
-    let joined = Joined::open(Recording::open(path)?, args.to.as_deref())?;
+    let joined = Joined::open(Recording::open(path)?, args.to.as_deref(), args.memory)?;
     let from = joined.add(args.from.as_deref())?;
     let (rec, to) = joined.ids();
     let survivors = joined.rows(

@@ -2,12 +2,10 @@
 
 mod args;
 mod chain;
-pub(crate) mod collections;
 mod curve;
 mod family;
 mod json;
 mod link;
-pub(crate) mod memory;
 mod places;
 mod sparkline;
 mod text;
@@ -33,13 +31,14 @@ use memtrail_text::rounded;
 
 pub(crate) use self::args::Args;
 use self::family::FamilyReport;
-use self::memory::ResidentMemory;
 use self::when::{LiveAt, Span, When};
 use crate::canvas;
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::figure_files;
+use crate::process::collections;
+use crate::process::memory::ResidentMemory;
 use crate::rates;
 
 /// Points of the timeline in JSON.

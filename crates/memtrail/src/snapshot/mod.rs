@@ -19,7 +19,7 @@ use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
-use crate::loading::is_native;
+use crate::recording_facts::is_native;
 use core_file::CoreArgs;
 use find::Target;
 

@@ -19,6 +19,7 @@ use crate::heap::input::{Input, choose, snapshots};
 use crate::heap::table::Table;
 use crate::limit::Limit;
 use crate::recording_source::{Fitting, Need};
+use crate::snapshot_file::MemoryArgs;
 
 /// The processes of both sides.
 #[derive(Serialize)]
@@ -77,7 +78,7 @@ pub(in crate::heap) fn diff(
     let before = before.map_or_else(|| alone(args, &args.before), Ok)?;
     let (heaps, read) = if let Some(path) = &args.after {
         let after = after.map_or_else(|| alone(args, path), Ok)?;
-        between([(&before, args.from.as_deref()), (&after, args.to.as_deref())])?
+        between([(&before, args.from.as_deref()), (&after, args.to.as_deref())], args.memory)?
     } else {
         within(args, &before)?
     };
@@ -92,15 +93,19 @@ fn alone(args: &DiffArgs, path: &Path) -> Result<Vec<Fitting>, Failure> {
 /// Compares the last snapshots of all these processes, before and after.
 pub(crate) fn compare(
     [before, after]: [&[Fitting]; 2],
+    memory: MemoryArgs,
 ) -> Result<(Heaps, Option<ExitCode>), Failure> {
-    let (mut heaps, read) = between([(before, None), (after, None)])?;
+    let (mut heaps, read) = between([(before, None), (after, None)], memory)?;
     heaps.damage = (!read.damage.is_empty()).then(|| read.damage.join("; "));
     Ok((heaps, read.code))
 }
 
 /// Compares snapshots of these processes, those that are wanted or the last.
-fn between(sides: [(&[Fitting], Option<&str>); 2]) -> Result<(Heaps, Read), Failure> {
-    let mut sums = Sums::default();
+fn between(
+    sides: [(&[Fitting], Option<&str>); 2],
+    memory: MemoryArgs,
+) -> Result<(Heaps, Read), Failure> {
+    let mut sums = Sums::new(memory);
     let mut read = Read::default();
     for (side, (members, wanted)) in sides.into_iter().enumerate() {
         let more = Read::each(members, |member, read| {
@@ -117,7 +122,7 @@ fn between(sides: [(&[Fitting], Option<&str>); 2]) -> Result<(Heaps, Read), Fail
 
 /// Compares an earlier and a later snapshot of each process.
 fn within(args: &DiffArgs, members: &[Fitting]) -> Result<(Heaps, Read), Failure> {
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(args.memory);
     let mut too_few = Vec::new();
     let read = Read::each(members, |member, read| {
         let files = snapshots(&member.path)?;
@@ -152,13 +157,18 @@ struct Sums {
     /// Names of variables before and after, by program.
     names: [HashMap<String, StoredNames>; 2],
     has_forks: bool,
+    memory: MemoryArgs,
 }
 
 impl Sums {
+    fn new(memory: MemoryArgs) -> Self {
+        Self { memory, ..Self::default() }
+    }
+
     /// Adds a snapshot; gives what is wrong with it.
     fn add(&mut self, side: usize, chosen: &Chosen) -> Result<Option<String>, Failure> {
         let Chosen { member, file } = chosen;
-        let input = Input::open(file)?;
+        let input = Input::open(file, self.memory)?;
         let heap = input.typed_heap()?;
         let summary = Summary::complete(&heap).map_err(|error| input.failure(&error))?;
         let process = OfProcess {
@@ -176,7 +186,7 @@ impl Sums {
     }
 
     fn compare(self, too_few: Vec<String>) -> Heaps {
-        let Self { sides, names, has_forks } = self;
+        let Self { sides, names, has_forks, .. } = self;
         let mut programs: BTreeMap<String, Program> = BTreeMap::new();
         let mut processes = [Vec::new(), Vec::new()];
         let mut summaries = [Vec::new(), Vec::new()];

@@ -15,11 +15,12 @@ use super::sums::Sums;
 use super::{Read, draw_end};
 use crate::canvas::Canvas;
 use crate::error::Failure;
-use crate::heap::input::{Which, with_spinner};
+use crate::heap::input::Which;
 use crate::heap::owners::Wanted;
 use crate::heap::table::{Table, outside};
 use crate::heap::title::Title;
 use crate::recording_source::Fitting;
+use crate::spinner::with_spinner;
 
 /// The answer.
 #[derive(Serialize)]

@@ -19,7 +19,7 @@ use crate::heap::survivors::{self, Args, Sort};
 use crate::heap::table::Table;
 use crate::limit::Limit;
 use crate::recording_source::Fitting;
-use crate::view::snapshot_file;
+use crate::snapshot_file;
 
 /// Sums over all processes.
 #[derive(Default, Serialize)]
