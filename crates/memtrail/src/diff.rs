@@ -10,11 +10,12 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent};
 use serde::Serialize;
 
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::changes::{self, Heaps};
 use crate::heap::family;
-use crate::heap::input::{Form, choose, put};
+use crate::heap::input::choose;
 use crate::heap::sites::By;
 use crate::heap::table::Table;
 use crate::limit::Limit;
@@ -129,7 +130,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Some(traces(&engine, &sides, args)?)
     };
     let heap = heaps([&args.before, &args.after], &recordings, no_trace, args.memory)?;
-    let (heap, unread) = heap.unzip();
+    let Limit(limit) = args.limit;
+    let (heap, unread) = heap.map(|(heap, unread)| (heap.limited(limit), unread)).unzip();
     verdict = unread.flatten().unwrap_or(verdict);
     let answer = Answer {
         recordings: recordings.each_ref().map(|recording| recording_facts::name(&recording.path)),
@@ -137,14 +139,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         heap: heap.as_ref().map(|heap| &heap.answer),
     };
     let damage = heap.as_ref().and_then(|heap| heap.damage.clone());
-    let Limit(limit) = args.limit;
     let code = put(&args.form, damage, &answer, |canvas| {
         let [before, after] = &answer.recordings;
         canvas.line(&[(FAINT, &format!("before: {before}, after: {after}"))]);
         canvas.gap();
         if let Some(heap) = &heap {
             canvas.line(&[(STRONG, "heap snapshots, exact")]);
-            heap.draw(canvas, changes::By::Owner, limit);
+            heap.draw(canvas, changes::By::Owner);
         } else {
             let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
             canvas.paragraph(FAINT, 2, text);

@@ -83,6 +83,12 @@ pub(crate) fn no_trace(path: &Path, error: &memtrail_trace::Error) -> Failure {
         .hint("traces come from `memtrail run`, or from programs linked with memtrace")
 }
 
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        refused(&error)
+    }
+}
+
 /// A query that the command line made wrong: a condition, mostly.
 pub(crate) fn refused(api_error: &ApiError) -> Failure {
     let mut failure = Failure::new(Kind::Usage, api_error);

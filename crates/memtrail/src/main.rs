@@ -10,6 +10,7 @@
 #[macro_use]
 mod message;
 
+mod answer;
 mod canvas;
 mod caveats;
 mod check;

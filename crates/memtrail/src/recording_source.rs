@@ -113,6 +113,19 @@ impl Fitting {
         }
     }
 
+    /// The process, as answers have it.
+    pub(crate) fn member(&self) -> memtrail_engine::question::Member {
+        memtrail_engine::question::Member {
+            recording: self.path.display().to_string(),
+            pid: self.pid,
+            program: self.program.clone(),
+            generation: self.generation,
+            name: self.name(),
+            is_fork: self.is_fork,
+            copy_of: self.copy_of.clone(),
+        }
+    }
+
     /// What to call it among the others: `ocamlopt.opt-4711`.
     pub(crate) fn name(&self) -> String {
         recording_facts::name(&self.path).trim_end_matches(".memtrail").to_owned()

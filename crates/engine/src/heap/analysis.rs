@@ -93,6 +93,7 @@ pub fn open_heap<'b>(
     }
     if opening.typed {
         find_types(&mut heap, file, bytes, opening)?;
+        #[cfg(feature = "mmap")]
         heap.graph.give_back();
         bytes.give_back();
     }

@@ -11,9 +11,10 @@ use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, Input, choose, number_of, place_in, put, snapshots};
+use super::input::{Input, choose, number_of, place_in, snapshots};
 use super::owners;
 use super::table::{Table, outside};
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -128,17 +129,27 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
     let Limit(limit) = args.limit;
-    let heaps = Heaps::compare(&first, &last, args.memory)?;
+    let heaps = Heaps::compare(&first, &last, args.memory)?.limited(limit);
     put(&args.form, heaps.damage.clone(), &heaps.answer, |canvas| {
-        heaps.draw(canvas, args.by, limit);
+        heaps.draw(canvas, args.by);
     })
 }
 
 /// Two snapshots, compared.
 pub(crate) struct Heaps {
     pub(crate) answer: Difference,
+    /// The rows of each table that are left out.
+    pub(super) hidden: Hidden,
     /// What is wrong with one of them.
     pub(crate) damage: Option<String>,
+}
+
+/// Rows that are left out.
+#[derive(Default)]
+pub(super) struct Hidden {
+    owners: usize,
+    roots: usize,
+    kinds: usize,
 }
 
 impl Heaps {
@@ -161,14 +172,30 @@ impl Heaps {
         let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
         let snapshots = [first, last].map(Compared::look);
         Ok(Self {
-            answer: Difference { sides: Sides::Snapshots { snapshots }, difference },
+            answer: Difference {
+                sides: Sides::Snapshots { snapshots },
+                rows: difference,
+                left_out: 0,
+            },
+            hidden: Hidden::default(),
             damage,
         })
     }
 
-    /// Adds them as text, `limit` rows of each sort at most.
-    pub(crate) fn draw(&self, canvas: &mut Canvas, by: By, limit: usize) {
-        let Difference { sides, difference } = &self.answer;
+    /// Leaves so many rows of each table.
+    pub(crate) fn limited(mut self, limit: usize) -> Self {
+        let Difference { rows: difference, left_out, .. } = &mut self.answer;
+        let hide = |rows: &mut Vec<Change>| rows.split_off(rows.len().min(limit)).len();
+        let owners = hide(&mut difference.owners);
+        let (roots, kinds) = (hide(&mut difference.roots), hide(&mut difference.kinds));
+        *left_out = owners + roots + kinds;
+        self.hidden = Hidden { owners, roots, kinds };
+        self
+    }
+
+    /// Adds them as text.
+    pub(crate) fn draw(&self, canvas: &mut Canvas, by: By) {
+        let Difference { sides, rows: difference, .. } = &self.answer;
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
         canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
         if difference.external.iter().any(|size| size.0 > 0) {
@@ -182,16 +209,16 @@ impl Heaps {
             Sides::Families(families) => families.draw(canvas),
         }
         let roots = match by {
-            By::Owner => ("owner", &difference.owners),
-            By::Root => ("root", &difference.roots),
+            By::Owner => ("owner", &difference.owners, self.hidden.owners),
+            By::Root => ("root", &difference.roots, self.hidden.roots),
         };
-        for (title, changes) in [roots, ("kind", &difference.kinds)] {
+        for (title, changes, hidden) in [roots, ("kind", &difference.kinds, self.hidden.kinds)] {
             if changes.is_empty() {
                 continue;
             }
             canvas.gap();
             let mut table = Table::new(&["change", "before", "after", "off-heap"], title);
-            for change in changes.iter().take(limit) {
+            for change in changes {
                 table.row(figures(change), name(change.kind.as_ref(), &change.name));
                 if let Some(earlier) = &change.renamed_from {
                     table.row(vec![String::new(); 4], format!("  was {earlier}"));
@@ -199,8 +226,8 @@ impl Heaps {
                 owners::add_holds(&mut table, change.holds.as_deref());
             }
             table.print(canvas);
-            if changes.len() > limit {
-                more(canvas, changes.len() - limit);
+            if hidden > 0 {
+                more(canvas, hidden);
             }
         }
     }
@@ -278,7 +305,9 @@ pub(crate) struct Difference {
     #[serde(flatten)]
     pub(super) sides: Sides,
     #[serde(flatten)]
-    pub(super) difference: query::Difference,
+    pub(super) rows: query::Difference,
+    /// Rows of all tables that `--limit` left out.
+    pub(super) left_out: usize,
 }
 
 /// What is compared.
@@ -326,12 +355,14 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         return Err(too_few(&format!("there is {}", files.len())));
     }
     let Limit(limit) = args.limit;
-    let Grown { rows: growth, damage } = grown(args, &files)?;
-    put(&args.form, damage, &growth, |canvas| {
-        if let [first, .., last] = files.as_slice() {
-            let [first, last] = [first, last].map(|file| Compared::look(file));
-            canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
-        }
+    let Grown { mut rows, damage } = grown(args, &files)?;
+    let left_out = rows.split_off(rows.len().min(limit)).len();
+    let ends = [&files[0], &files[files.len() - 1]];
+    let snapshots = ends.map(|file| Compared::look(file));
+    let answer = GrowthAnswer { snapshots, rows, left_out };
+    put(&args.form, damage, &answer, |canvas| {
+        let GrowthAnswer { snapshots: [first, last], rows: growth, .. } = &answer;
+        canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
         if growth.is_empty() {
             let text = format!("nothing grew in {} snapshots", files.len());
             canvas.line(&[(PLAIN, &text)]);
@@ -339,15 +370,25 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         }
         let title = format!("grew in {} snapshots", files.len());
         let mut table = Table::new(&GROWN, &title);
-        for row in growth.iter().take(limit) {
+        for row in growth {
             table.row(grown_figures(args, row), titled(row));
             owners::add_holds(&mut table, row.holds.as_deref());
         }
         table.print(canvas);
-        if growth.len() > limit {
-            more(canvas, growth.len() - limit);
+        if left_out > 0 {
+            more(canvas, left_out);
         }
     })
+}
+
+/// The answer of `growth`.
+#[derive(Serialize)]
+struct GrowthAnswer {
+    /// The first and the last that were looked at.
+    snapshots: [Compared; 2],
+    rows: Vec<Growth>,
+    /// Rows that `--limit` left out.
+    left_out: usize,
 }
 
 /// The error about too few snapshots.

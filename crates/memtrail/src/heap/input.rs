@@ -1,14 +1,15 @@
 //! The snapshot that a command reads, and its index.
 
+use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::fs;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use memtrail_engine::heap::{Opening, Room, open_heap};
-use memtrail_engine::{Bytes, SnapshotFile as _};
+use memtrail_engine::question::{Host, Trace};
+use memtrail_engine::{Bytes, Engine, Setting, SnapshotFile as _};
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Failed;
 use memtrail_heap::query::Heap;
@@ -17,15 +18,16 @@ use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use memtrail_typeflow::Coverage;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
-use crate::canvas::{self, Canvas, STRONG};
+use crate::answer::{Form, put};
+use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
+use crate::loading;
 use crate::outcome;
 use crate::recording_facts;
 use crate::recording_source::{Fitting, Need, Process};
 use crate::snapshot_file::{self, File, MemoryArgs, types};
-use crate::spinner::with_spinner;
+use crate::spinner::{Spinner, with_spinner};
 use crate::types::lookup;
 
 /// Which snapshot.
@@ -44,83 +46,6 @@ pub(super) struct Which {
     memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
-}
-
-/// How an answer is printed.
-#[derive(clap::Args)]
-pub(crate) struct Form {
-    /// Print the answer as JSON; sizes in bytes
-    #[arg(long)]
-    pub(super) json: bool,
-    /// Columns to use instead of the terminal's
-    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
-    width: Option<u16>,
-}
-
-impl Form {
-    /// Prints an answer as JSON, or as text by `draw`. With `partial`, what is wrong with a
-    /// snapshot that it is about, it is marked as an answer about a part of it.
-    fn put<T: Serialize>(
-        &self,
-        answer: &T,
-        partial: Option<&str>,
-        draw: impl FnOnce(&mut Canvas),
-    ) -> Result<(), Failure> {
-        if self.json {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            match partial {
-                None => serde_json::to_writer_pretty(&mut out, answer),
-                Some(why) => serde_json::to_value(answer).and_then(|answer| {
-                    serde_json::to_writer_pretty(&mut out, &marked(answer, why))
-                }),
-            }
-            .map_err(std::io::Error::from)?;
-            writeln!(out)?;
-            out.flush()?;
-        } else {
-            let mut canvas = Canvas::new(canvas::width(self.width));
-            if let Some(why) = partial {
-                let text = format!("partial: {why}; all figures are of the part before");
-                canvas.paragraph(STRONG, 2, &text);
-                canvas.gap();
-            }
-            draw(&mut canvas);
-            let mut out = anstream::stdout().lock();
-            out.write_all(canvas.finish().as_bytes())?;
-            out.flush()?;
-        }
-        Ok(())
-    }
-}
-
-/// A partial answer as JSON. A list is put into an object then, as its `rows`.
-fn marked(answer: Value, why: &str) -> Value {
-    match answer {
-        Value::Object(mut fields) => {
-            fields.insert("partial".into(), why.into());
-            Value::Object(fields)
-        }
-        rows => Value::Object(Map::from_iter([
-            ("partial".to_owned(), Value::from(why)),
-            ("rows".to_owned(), rows),
-        ])),
-    }
-}
-
-/// Prints an answer about snapshots. With `damaged`, what is wrong with one of them, it is marked as
-/// partial, and the command fails.
-pub(crate) fn put<T: Serialize>(
-    form: &Form,
-    damaged: Option<String>,
-    answer: &T,
-    draw: impl FnOnce(&mut Canvas),
-) -> Result<ExitCode, Failure> {
-    form.put(answer, damaged.as_deref(), draw)?;
-    match damaged {
-        None => Ok(ExitCode::SUCCESS),
-        Some(damaged) => Err(Failure::new(Kind::Input, damaged)
-            .hint("what is said is of the part before that alone")),
-    }
 }
 
 impl Which {
@@ -259,19 +184,14 @@ impl Input {
         self.analysed(true)
     }
 
-    fn analysed(&self, typed: bool) -> Result<Heap<'_>, Failure> {
+    /// The snapshot, with the types of blocks if they are needed.
+    pub(super) fn analysed(&self, typed: bool) -> Result<Heap<'_>, Failure> {
         let snapshot = Snapshot::read(&self.bytes).map_err(|error| self.failure(&error))?;
         let (blocks, file) = (snapshot.blocks(), self.file());
         let opening = Opening { typed, keep: true, strict: true };
         let message = format!("analysing {} blocks", count(f64::from(blocks)));
         with_spinner(message, || open_heap(file, &*self.bytes, snapshot, opening))
             .map_err(|failed| self.failed(&failed, blocks))
-    }
-
-    /// Gives pages of the snapshot and its index back to the system. They are read again when they are used.
-    pub(super) fn give_back(&self, heap: &Heap<'_>) {
-        heap.graph.give_back();
-        self.bytes.give_back();
     }
 
     /// How far the types of blocks reach; `None` if nothing is stored of types.
@@ -362,5 +282,30 @@ impl Input {
     /// What is wrong with the file, if it is not whole.
     pub(super) fn damage(&self, heap: &Heap<'_>) -> Option<String> {
         Some(format!("{} is damaged {}", self.path.display(), heap.snapshot.damage?))
+    }
+}
+
+impl Host for Input {
+    /// Other commands report why a trace cannot be read.
+    fn trace(&self, heap: &Heap<'_>) -> Option<Trace> {
+        if heap.snapshot.samples.is_empty() {
+            return None;
+        }
+        let recording = Recording::open(self.folder()).ok()?;
+        if recording_facts::is_snapshot_alone(&recording) {
+            return None;
+        }
+        let engine = Engine::new(Setting::default());
+        let id = loading::add(&engine, &recording).ok()?;
+        Some(Trace { engine, id })
+    }
+
+    fn give_back(&self, heap: &Heap<'_>) {
+        heap.graph.give_back();
+        self.bytes.give_back();
+    }
+
+    fn show_work(&self, what: &'static str) -> Box<dyn Any> {
+        Box::new(Spinner::start(what.to_owned()))
     }
 }

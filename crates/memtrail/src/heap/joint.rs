@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use memtrail_engine::question::named;
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, CutReference, JointBlock, JointLimits, JointShare};
 use memtrail_text::rounded::{bytes, grouped, percent};
@@ -11,7 +12,7 @@ use serde::Serialize;
 use super::allocated;
 use super::found::{Found, of_each};
 use super::input::{Input, Which};
-use super::named;
+use super::named::size as named_size;
 use super::owners::HOLDS;
 use super::table::{Table, outside};
 use super::title::field_of;
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ROOT")]
     root: Option<String>,
     /// Leave out what is smaller: 100k, 1M, 2GiB [default: 1 % of all that is retained]
-    #[arg(long, value_name = "SIZE", value_parser = named::size)]
+    #[arg(long, value_name = "SIZE", value_parser = named_size)]
     min: Option<Bytes>,
     /// Maximum number of blocks of each; 0 for all
     #[arg(long, value_name = "N", default_value = "5")]

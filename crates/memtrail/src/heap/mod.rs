@@ -1,11 +1,13 @@
 //! `memtrail heap …`: what retains memory, asked of heap snapshots.
 
 mod allocated;
+mod ask;
 mod block;
 mod blocks;
 pub(crate) mod changes;
 mod children;
 mod containers;
+mod coverage;
 mod csv;
 pub(crate) mod family;
 mod found;
@@ -27,7 +29,6 @@ mod strings;
 mod survivors;
 pub(crate) mod table;
 mod title;
-mod types;
 pub(crate) mod who;
 pub(crate) mod why;
 
@@ -81,7 +82,7 @@ enum Command {
     Retained(retained::Args),
     Shared(shared::Args),
     Strings(strings::Args),
-    Types(types::Args),
+    Coverage(coverage::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -101,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Sites(args) => sites::run(args),
         Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),
-        Command::Types(args) => types::run(args),
+        Command::Coverage(args) => coverage::run(args),
         Command::Diff(args) => changes::diff(args),
         Command::Growth(args) => changes::growth(args),
     }

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::look::{Found, look};
 use super::{Args, draw_suspect};
+use crate::answer::put;
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
-use crate::heap::input::put;
 use crate::recording_facts;
 use crate::references::draw;
 use crate::shell_quote;

@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let question = Question {
         selection: select(args, &profile, &zone)?,
         by: args.by.into(),
-        top: args.top.0,
+        top: args.limit.0,
         points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use memtrail_engine::question::Member;
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, StoredNames, Summary};
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
-use super::process::Process;
 use super::{NOTE, Read};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::{Failure, Kind};
-use crate::heap::changes::{self, DiffArgs, Difference, Heaps, Sides};
+use crate::heap::changes::{self, DiffArgs, Difference, Heaps, Hidden, Sides};
 use crate::heap::input::{Input, choose, snapshots};
 use crate::heap::table::Table;
 use crate::limit::Limit;
@@ -39,7 +39,7 @@ pub(in crate::heap) struct Compared {
 #[derive(Serialize)]
 struct OfProcess {
     #[serde(flatten)]
-    process: Process,
+    process: Member,
     snapshot: changes::Compared,
     blocks: u64,
     bytes: Bytes,
@@ -82,7 +82,8 @@ pub(in crate::heap) fn diff(
     } else {
         within(args, &before)?
     };
-    read.put(&args.form, &heaps.answer, |canvas| heaps.draw(canvas, args.by, limit))
+    let heaps = heaps.limited(limit);
+    read.put(&args.form, &heaps.answer, |canvas| heaps.draw(canvas, args.by))
 }
 
 /// The only process with snapshots.
@@ -172,7 +173,7 @@ impl Sums {
         let heap = input.typed_heap()?;
         let summary = Summary::complete(&heap).map_err(|error| input.failure(&error))?;
         let process = OfProcess {
-            process: member.into(),
+            process: member.member(),
             snapshot: changes::Compared::look(file),
             blocks: summary.blocks,
             bytes: summary.bytes,
@@ -219,7 +220,8 @@ impl Sums {
         let mut programs: Vec<Program> = programs.into_values().collect();
         programs.sort_by_key(|program| Reverse(program.sizes().into_iter().max()));
         let sides = Sides::Families(Compared { processes, programs, too_few, has_forks });
-        Heaps { answer: Difference { sides, difference }, damage: None }
+        let answer = Difference { sides, rows: difference, left_out: 0 };
+        Heaps { answer, hidden: Hidden::default(), damage: None }
     }
 }
 
