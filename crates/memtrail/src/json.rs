@@ -14,7 +14,7 @@ const FORMAT: u32 = 1;
 #[derive(Serialize)]
 pub(crate) struct Versioned<'a, T> {
     format: u32,
-    /// What is wrong with a snapshot, if the answer is about a part of it.
+    /// The damage of a snapshot, if the answer is about a part of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial: Option<&'a str>,
     /// A struct: JSON of other values has no room for a version.

@@ -20,12 +20,12 @@ pub struct ContainersQuestion {
     pub limit: usize,
 }
 
-/// Those that retain most first.
+/// Containers, the largest retained size first.
 #[derive(Debug, Serialize)]
 pub struct ContainersAnswer {
-    /// Containers.
+    /// The containers.
     pub rows: Vec<ContainerOf>,
-    /// How many there are.
+    /// The number of all containers.
     pub count: u64,
     /// Containers that the limit left out.
     pub left_out: u64,

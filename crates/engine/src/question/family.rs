@@ -1,4 +1,4 @@
-//! How much is in the last snapshots of a family: of all processes, of each, and of each generation.
+//! Sums over the last snapshots of a family: all processes, each process, each generation.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -20,13 +20,13 @@ pub struct Member {
     pub program: Option<String>,
     /// Recorded processes above it.
     pub generation: u32,
-    /// What to call it among the others: `ocamlopt.opt-4711`.
+    /// Its name among the others: `ocamlopt.opt-4711`.
     #[serde(skip)]
     pub name: String,
     /// True if it is a copy of its parent.
     #[serde(skip)]
     pub is_fork: bool,
-    /// Of a fork, the recording that it is a copy of.
+    /// The recording of which a fork is a copy.
     #[serde(skip)]
     pub copy_of: Option<PathBuf>,
 }
@@ -48,7 +48,7 @@ impl Member {
     }
 }
 
-/// What is looked at in a snapshot: all that is reachable, or what was asked for.
+/// Sizes of the blocks that a question looks at: all reachable blocks, or some.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Sizes {
     /// Blocks.
@@ -73,16 +73,16 @@ pub struct OfProcess {
     /// The process.
     #[serde(flatten)]
     pub process: Member,
-    /// What was looked at in its snapshot.
+    /// Sizes of the blocks in its snapshot.
     #[serde(flatten)]
     pub sizes: Sizes,
-    /// Of a fork, what may be counted twice.
+    /// Memory of a fork that may be counted twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twice: Option<Twice>,
 }
 
-/// All of a fork that is at the same addresses as in the process that it is a copy of, which is in memory once where neither has
-/// written to a page since.
+/// Memory of a fork at the same addresses as in its original. It is in memory once, unless one of them has written to
+/// the page since.
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 pub struct Twice {
     /// Blocks.
@@ -97,7 +97,7 @@ pub struct Generation {
     /// Recorded processes above each.
     #[serde(rename = "generation")]
     pub number: u32,
-    /// How many processes there are.
+    /// The number of processes.
     pub processes: usize,
     /// Sums over them.
     #[serde(flatten)]
@@ -110,7 +110,7 @@ pub struct FamilySums {
     /// All processes together.
     #[serde(skip)]
     pub all: Sizes,
-    /// That of most first.
+    /// Processes, the largest first.
     pub processes: Vec<OfProcess>,
     /// Sums by generation.
     pub generations: Vec<Generation>,
@@ -126,18 +126,18 @@ pub struct FamilySums {
     copies: Copies,
 }
 
-/// Where the blocks of processes are that were forked.
+/// Addresses of blocks, by which copies are found.
 #[derive(Debug, Default)]
 struct Copies {
-    /// Those of which there are copies.
+    /// Recordings of processes with copies.
     originals: HashSet<PathBuf>,
     places: HashMap<PathBuf, Places>,
-    /// Those that were looked at.
+    /// Recordings that are known by now.
     known: HashSet<PathBuf>,
 }
 
 impl Copies {
-    /// What a process has that may have been counted before.
+    /// Finds memory of a process that may have been counted before.
     fn look(&mut self, member: &Member, heap: &Heap<'_>) -> Result<Option<Twice>, Error> {
         let is_original = self.originals.contains(&member.path());
         if member.copy_of.is_none() && !is_original {
@@ -148,7 +148,7 @@ impl Copies {
         let (places, found) = Places::of(heap, known.unwrap_or(&none))?;
         self.known.insert(member.path());
         match &member.copy_of {
-            // Of an original without a snapshot, the other copies are what is known.
+            // The original has no snapshot: compare with its other copies.
             Some(original) if !self.known.contains(original) => {
                 self.places.entry(original.clone()).or_default().add(places);
             }
@@ -198,7 +198,7 @@ impl FamilySums {
         Ok(())
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub const fn count(&self) -> usize {
         self.processes.len()
     }

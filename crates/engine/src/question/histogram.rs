@@ -1,4 +1,4 @@
-//! How much there is of each type or kind of block.
+//! Blocks by type or kind.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -53,7 +53,7 @@ pub struct KindSum {
     pub processes: Vec<ProcessPart>,
 }
 
-/// What a process has of a kind.
+/// Blocks of one kind in a process.
 #[derive(Clone, Debug, Serialize)]
 pub struct ProcessPart {
     /// The folder of its recording.

@@ -51,13 +51,13 @@ pub trait Merge {
     /// Puts rows in order, and leaves so many.
     fn finish(&mut self, limit: usize);
 
-    /// What was looked at in the snapshot, if answers of processes are compared by that.
+    /// Sizes of the blocks that it is about, if processes are compared by them.
     fn sizes(&self) -> Option<Sizes> {
         None
     }
 }
 
-/// Why a question is not answered.
+/// The reason that a question has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Unanswered {
     /// The snapshot is damaged, or there is no room for its analysis.
@@ -74,7 +74,7 @@ impl From<read::Error> for Unanswered {
     }
 }
 
-/// Leaves so many rows, and gives how many there were more.
+/// Cuts rows off; returns the number of rows that it cut.
 fn cut<T>(rows: &mut Vec<T>, limit: usize) -> usize {
     rows.split_off(rows.len().min(limit)).len()
 }

@@ -1,4 +1,4 @@
-//! What a question looks at: an opened snapshot, and the trace beside it.
+//! The view of a question: an opened snapshot, and the trace beside it.
 
 use memtrail_heap::graph::Place;
 use memtrail_heap::query::{Catalogue, Heap};
@@ -14,7 +14,7 @@ pub struct View<'v> {
     pub heap: &'v Heap<'v>,
     /// Room for columns.
     pub place: &'v Place,
-    /// What opened it.
+    /// The host that opened it.
     pub host: &'v dyn Host,
 }
 
@@ -27,7 +27,7 @@ pub struct Trace {
     pub id: RecordingId,
 }
 
-/// What opens snapshots.
+/// A host that opens snapshots.
 pub trait Host {
     /// The trace beside the snapshot; none of a snapshot without samples, or if the trace cannot be read.
     fn trace(&self, heap: &Heap<'_>) -> Option<Trace>;
@@ -52,7 +52,7 @@ impl View<'_> {
         work()
     }
 
-    /// What `ask` makes of the trace and of the kinds of all blocks; nothing without a trace.
+    /// Calls `ask` with the trace and the kinds of all blocks; returns nothing without a trace.
     pub(super) fn with_trace<T>(
         &self,
         ask: impl FnOnce(&Trace, &Catalogue) -> Result<T, ApiError>,

@@ -63,7 +63,7 @@ impl Types {
     }
 }
 
-/// Leaves so many rows; gives how many there were more.
+/// Cuts rows off; returns the number of rows that it cut.
 pub(super) fn cut<T>(rows: &mut Vec<T>, limit: usize) -> usize {
     rows.split_off(rows.len().min(limit)).len()
 }

@@ -20,7 +20,7 @@ use super::memory::MemoryArgs;
 use super::stored::{self, StoredTypes};
 use super::{types, variables};
 
-/// The file of a snapshot, and what names and types are found from.
+/// The file of a snapshot, with the stored names and types of its recording.
 #[derive(Clone, Debug)]
 pub(crate) struct File {
     path: PathBuf,

@@ -1,4 +1,4 @@
-//! Which snapshots there are, by their files.
+//! Lists the snapshots of a recording by their files.
 
 use std::fs;
 use std::io;

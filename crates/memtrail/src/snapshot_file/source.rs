@@ -19,7 +19,7 @@ pub(crate) struct SnapshotFiles {
 }
 
 impl SnapshotFiles {
-    /// Those of a folder, with what `memtrail types` stored in it. If that cannot be read, it is reported, and fields have
+    /// Opens snapshots of a folder, with the names that `memtrail types` stored in it. If that cannot be read, it is reported, and fields have
     /// numbers.
     pub(crate) fn of_recording(folder: &Path, memory: MemoryArgs) -> Self {
         let stored = lookup::stored(folder).unwrap_or_else(|failure| {
@@ -29,7 +29,7 @@ impl SnapshotFiles {
         Self { stored: stored.map(Arc::new), memory }
     }
 
-    /// Those of no recording, without names of variables.
+    /// Opens snapshots outside a recording, without names of variables.
     pub(crate) fn alone(memory: MemoryArgs) -> Self {
         Self { stored: None, memory }
     }

@@ -1,4 +1,4 @@
-//! What `memtrail types` stored in a recording.
+//! Types and names that `memtrail types` stored in a recording.
 
 use std::collections::HashSet;
 use std::fs;

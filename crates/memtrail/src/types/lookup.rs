@@ -1,4 +1,4 @@
-//! What is known of a recording's types, searched for when it is first needed.
+//! Types of a recording, searched for when they are first needed.
 
 use std::path::Path;
 
