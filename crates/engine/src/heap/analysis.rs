@@ -2,25 +2,15 @@
 //! snapshots here, so that all of them keep to the same memory limit and read the same files.
 
 use std::io;
-use std::path::PathBuf;
 
+use memtrail_heap::BlockTypes;
 #[cfg(feature = "mmap")]
 use memtrail_heap::graph::WatchedSnapshot;
 use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::Snapshot;
-use memtrail_heap::{BlockTypes, Bytes as Size};
 
 use super::file::{SnapshotFile, Source};
-
-/// A limit of the memory that an analysis may use.
-#[derive(Clone, Debug)]
-pub struct MemoryLimit {
-    /// Bytes, about.
-    pub memory: Size,
-    /// The folder of files with the columns that do not fit.
-    pub folder: PathBuf,
-}
 
 /// Options for opening a snapshot.
 #[derive(Clone, Copy, Debug)]

@@ -3,14 +3,22 @@
 use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::{Heap, Summary};
 use memtrail_heap::read::{Error, Peek, Snapshot};
-use memtrail_heap::{BlockTypes, SnapshotReason, TypesSource};
+use memtrail_heap::{BlockTypes, Bytes as Size, SnapshotReason, TypesSource};
 use serde::{Deserialize, Serialize};
 
-use super::analysis::MemoryLimit;
+/// A limit of the memory that an analysis may use.
+#[derive(Clone, Debug)]
+pub struct MemoryLimit {
+    /// Bytes, about.
+    pub memory: Size,
+    /// The folder of files with the columns that do not fit.
+    pub folder: PathBuf,
+}
 
 /// Bytes of a snapshot, which stay as they are.
 pub trait Source: Deref<Target = [u8]> + Send + Sync {

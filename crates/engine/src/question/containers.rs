@@ -8,8 +8,9 @@ use memtrail_heap::query::{self, Catalogue, Container, Containers};
 use serde::Serialize;
 
 use super::family::Member;
+use super::merge::{Merge, Question};
+use super::unanswered::Unanswered;
 use super::view::View;
-use super::{Merge, Question, Unanswered};
 
 /// Which containers retain most?
 #[derive(Clone, Debug)]
@@ -22,7 +23,7 @@ pub struct ContainersQuestion {
 
 /// Containers, the largest retained size first.
 #[derive(Debug, Serialize)]
-pub struct ContainersAnswer {
+pub struct LargestContainers {
     /// The containers.
     pub rows: Vec<ContainerOf>,
     /// The number of all containers.
@@ -46,7 +47,7 @@ pub struct ContainerOf {
 }
 
 impl Question for ContainersQuestion {
-    type Answer = ContainersAnswer;
+    type Response = LargestContainers;
 
     fn needs_types(&self) -> bool {
         true
@@ -56,7 +57,7 @@ impl Question for ContainersQuestion {
         self.limit
     }
 
-    fn answer(&self, view: &View<'_>) -> Result<ContainersAnswer, Unanswered> {
+    fn answer(&self, view: &View<'_>) -> Result<LargestContainers, Unanswered> {
         let heap = view.heap;
         let found = view.work("measuring containers", || {
             let mut structures = Structures::new_in(view.place, &heap.snapshot, heap.threads)?;
@@ -68,11 +69,11 @@ impl Question for ContainersQuestion {
         });
         let Containers { rows, count } = found?;
         let row = |row| ContainerOf { recording: None, process: None, row };
-        Ok(ContainersAnswer { rows: rows.into_iter().map(row).collect(), count, left_out: 0 })
+        Ok(LargestContainers { rows: rows.into_iter().map(row).collect(), count, left_out: 0 })
     }
 }
 
-impl Merge for ContainersAnswer {
+impl Merge for LargestContainers {
     fn name_process(&mut self, process: &Member) {
         for row in &mut self.rows {
             row.recording = Some(process.recording.clone());

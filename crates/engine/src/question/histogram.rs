@@ -9,8 +9,10 @@ use memtrail_heap::query::{self, AllocatedBy, AllocatedPart, Histogram, KindRow}
 use serde::Serialize;
 
 use super::family::{Member, Sizes};
+use super::merge::{Merge, Question, cut};
+use super::named;
+use super::unanswered::Unanswered;
 use super::view::View;
-use super::{Merge, Question, Unanswered, cut, named};
 
 /// How many blocks are there of each type or kind?
 #[derive(Clone, Debug)]
@@ -25,7 +27,7 @@ pub struct HistogramQuestion {
 
 /// Blocks by type or kind.
 #[derive(Debug, Serialize)]
-pub struct HistogramAnswer {
+pub struct KindHistogram {
     /// Types or kinds.
     pub rows: Vec<KindSum>,
     /// Rows that the limit left out.
@@ -65,7 +67,7 @@ pub struct ProcessPart {
 }
 
 impl Question for HistogramQuestion {
-    type Answer = HistogramAnswer;
+    type Response = KindHistogram;
 
     fn needs_types(&self) -> bool {
         self.by_type
@@ -75,7 +77,7 @@ impl Question for HistogramQuestion {
         self.limit
     }
 
-    fn answer(&self, view: &View<'_>) -> Result<HistogramAnswer, Unanswered> {
+    fn answer(&self, view: &View<'_>) -> Result<KindHistogram, Unanswered> {
         let heap = view.heap;
         let owner = self.owner.as_deref();
         let owners = owner.map(|name| named::owners_called(heap, name)).transpose()?;
@@ -111,7 +113,7 @@ pub fn allocated_parts(
     Ok(())
 }
 
-impl From<Histogram> for HistogramAnswer {
+impl From<Histogram> for KindHistogram {
     fn from(histogram: Histogram) -> Self {
         let external = histogram.external();
         let Histogram { rows, blocks, bytes, unreachable_blocks, unreachable_bytes } = histogram;
@@ -121,7 +123,7 @@ impl From<Histogram> for HistogramAnswer {
     }
 }
 
-impl Merge for HistogramAnswer {
+impl Merge for KindHistogram {
     fn name_process(&mut self, process: &Member) {
         for KindSum { sum, processes } in &mut self.rows {
             let recording = process.recording.clone();

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use super::family::{FamilySums, Member};
+use super::merge::{Merge, Question};
+use super::unanswered::Unanswered;
 use super::view::View;
-use super::{Merge, Question, Unanswered};
 
 /// An answer about one process, or about all of a family.
 #[derive(Debug, Serialize)]
@@ -31,7 +32,7 @@ impl<A: Merge> Reduction<A> {
     /// If the snapshot is damaged, or the question makes no sense for it.
     pub fn one<Q>(question: &Q, view: &View<'_>) -> Result<Outcome<A>, Unanswered>
     where
-        Q: Question<Answer = A>,
+        Q: Question<Response = A>,
     {
         let mut answer = question.answer(view)?;
         answer.finish(question.limit());
@@ -54,7 +55,7 @@ impl<A: Merge> Reduction<A> {
         view: &View<'_>,
     ) -> Result<(), Unanswered>
     where
-        Q: Question<Answer = A>,
+        Q: Question<Response = A>,
     {
         let mut answer = question.answer(view)?;
         if let (Some(sizes), Some(family)) = (answer.sizes(), &mut self.family) {

@@ -3,7 +3,7 @@
 use memtrail_heap::graph::Place;
 use memtrail_heap::query::{Catalogue, Heap};
 
-use super::Unanswered;
+use super::unanswered::Unanswered;
 use crate::api_error::ApiError;
 use crate::engine::{Engine, RecordingId};
 
@@ -52,10 +52,10 @@ impl View<'_> {
         work()
     }
 
-    /// Calls `ask` with the trace and the kinds of all blocks; returns nothing without a trace.
+    /// Calls `query` with the trace and the kinds of all blocks; returns nothing without a trace.
     pub(super) fn with_trace<T>(
         &self,
-        ask: impl FnOnce(&Trace, &Catalogue) -> Result<T, ApiError>,
+        query: impl FnOnce(&Trace, &Catalogue) -> Result<T, ApiError>,
     ) -> Result<Option<T>, Unanswered> {
         let Some(trace) = self.host.trace(self.heap) else { return Ok(None) };
         self.work("looking at sampled blocks", || {
@@ -63,7 +63,7 @@ impl View<'_> {
             let catalogue = Catalogue::new(self.heap)?;
             // It has what is asked of the snapshot, and little of the graph is.
             self.host.give_back(self.heap);
-            Ok(Some(ask(&trace, &catalogue)?))
+            Ok(Some(query(&trace, &catalogue)?))
         })
     }
 }

@@ -17,11 +17,11 @@ use crate::recording_source::Fitting;
 pub(super) fn ask<Q>(
     which: &Which,
     question: &Q,
-    draw: impl FnOnce(&mut Canvas, &Outcome<Q::Answer>),
+    draw: impl FnOnce(&mut Canvas, &Outcome<Q::Response>),
 ) -> Result<ExitCode, Failure>
 where
     Q: Question,
-    Outcome<Q::Answer>: Serialize,
+    Outcome<Q::Response>: Serialize,
 {
     if let Some(members) = which.several()? {
         return of_family(which, question, &members, draw);
@@ -35,11 +35,11 @@ fn of_family<Q>(
     which: &Which,
     question: &Q,
     members: &[Fitting],
-    draw: impl FnOnce(&mut Canvas, &Outcome<Q::Answer>),
+    draw: impl FnOnce(&mut Canvas, &Outcome<Q::Response>),
 ) -> Result<ExitCode, Failure>
 where
     Q: Question,
-    Outcome<Q::Answer>: Serialize,
+    Outcome<Q::Response>: Serialize,
 {
     let all: Vec<Member> = members.iter().map(Fitting::member).collect();
     let mut reduction = Reduction::of(&all);

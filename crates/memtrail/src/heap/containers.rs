@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::{ContainersAnswer, ContainersQuestion};
+use memtrail_engine::question::{ContainersQuestion, LargestContainers};
 use memtrail_heap::Bytes;
 use memtrail_heap::contents::Structure;
 use memtrail_heap::query::{self, Contained, Container};
@@ -89,7 +89,7 @@ fn titled(row: &Container) -> String {
     format!("{} in {}", row.r#type, row.path)
 }
 
-fn draw(canvas: &mut Canvas, found: &ContainersAnswer) {
+fn draw(canvas: &mut Canvas, found: &LargestContainers) {
     if found.rows.is_empty() {
         canvas.line(&[(PLAIN, "no containers are recognised")]);
         return;

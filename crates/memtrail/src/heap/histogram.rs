@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::{HistogramAnswer, HistogramQuestion, Outcome, named};
+use memtrail_engine::question::{HistogramQuestion, KindHistogram, Outcome, named};
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, Heap, KindRow, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     ask(&args.which, &question, |canvas, outcome| draw(canvas, args, outcome))
 }
 
-fn draw(canvas: &mut Canvas, args: &Args, outcome: &Outcome<HistogramAnswer>) {
+fn draw(canvas: &mut Canvas, args: &Args, outcome: &Outcome<KindHistogram>) {
     let answer = &outcome.answer;
     let heading = if args.by == By::Type { "type or kind" } else { "kind" };
     let mut headings = COLUMNS.to_vec();

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::{HistogramAnswer, View, allocated_parts, named};
+use memtrail_engine::question::{KindHistogram, View, allocated_parts, named};
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, Heap, OwnerDetails, OwnerRow, SharedPart};
 use memtrail_heap::{Bytes, RootKind};
@@ -53,7 +53,7 @@ struct Owners {
     details: Option<OwnerDetails>,
     /// Of a single root that was asked for: what it owns, by type or kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    contents: Option<HistogramAnswer>,
+    contents: Option<KindHistogram>,
 }
 
 pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
@@ -93,7 +93,7 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
 }
 
 /// What an owner has, by type or kind.
-fn contents(input: &Input, heap: &Heap<'_>, owner: RootNodeId) -> Result<HistogramAnswer, Failure> {
+fn contents(input: &Input, heap: &Heap<'_>, owner: RootNodeId) -> Result<KindHistogram, Failure> {
     let question = "counting blocks".to_owned();
     let histogram = with_spinner(question, || query::owned_histogram(heap, &[owner]));
     let mut histogram = histogram.map_err(|error| input.failure(&error))?;
@@ -234,7 +234,7 @@ fn one(canvas: &mut Canvas, row: &OwnerRow, details: &OwnerDetails) {
 }
 
 /// What a root owns, by type or kind.
-fn owned(canvas: &mut Canvas, contents: &HistogramAnswer) {
+fn owned(canvas: &mut Canvas, contents: &KindHistogram) {
     if contents.rows.is_empty() {
         return;
     }
