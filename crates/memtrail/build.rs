@@ -46,8 +46,8 @@ const TYPES_CODE: [&str; 5] = [
     "types/src",
     "typeflow/src",
     "heap/src/contents",
-    "memtrail/src/heap/typed.rs",
-    "memtrail/src/heap/variables.rs",
+    "memtrail/src/snapshot_file/types.rs",
+    "memtrail/src/snapshot_file/variables.rs",
 ];
 
 fn types_code(root: &Path) -> u64 {

@@ -33,7 +33,7 @@ pub(crate) fn draw() -> Outcome {
     };
     run(memtrail(&["demo", "--yes"]).stdout(Stdio::null()))?;
     let recording = recording_in(&folder)?;
-    let words = ["report", &recording, "--live-at", "end", "--top", "6"];
+    let words = ["report", &recording, "--live-at", "end", "--limit", "6"];
     let report = output(&mut memtrail(&words))?;
     let text = format!("$ memtrail {}\n{report}\n", words.join(" "));
     let picture = repository().join(PICTURE);

@@ -30,6 +30,7 @@ mod names;
 mod overview;
 pub mod process;
 pub mod query;
+pub mod question;
 mod recording;
 pub mod references;
 pub mod response_body;

@@ -10,16 +10,19 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent};
 use serde::Serialize;
 
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::changes::{self, Heaps};
 use crate::heap::family;
-use crate::heap::input::{Form, choose, put};
+use crate::heap::input::choose;
 use crate::heap::sites::By;
 use crate::heap::table::Table;
 use crate::limit::Limit;
+use crate::recording_facts;
 use crate::recording_source::{Fitting, Need, Process, RecordingSource};
-use crate::view::{check_filter, snapshot_file};
+use crate::snapshot_file::{self, MemoryArgs};
+use crate::view::check_filter;
 use crate::{caveats, damage, loading};
 
 /// Show what changed from one recording to another
@@ -56,6 +59,8 @@ pub(crate) struct Args {
     /// Maximum number of rows of each table; 0 for all
     #[arg(long, value_name = "N", default_value = "15")]
     limit: Limit,
+    #[command(flatten)]
+    memory: MemoryArgs,
     #[command(flatten)]
     form: Form,
 }
@@ -108,7 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let whole = Process::default();
     let recordings = [whole.open(&args.before)?, whole.open(&args.after)?];
     let engine = Engine::new(Setting::default());
-    let no_trace = recordings.iter().any(|recording| loading::is_snapshot_alone(recording));
+    let no_trace = recordings.iter().any(|recording| recording_facts::is_snapshot_alone(recording));
     let mut verdict = ExitCode::SUCCESS;
     let traces = if no_trace {
         None
@@ -124,23 +129,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         Some(traces(&engine, &sides, args)?)
     };
-    let heap = heaps([&args.before, &args.after], &recordings, no_trace)?;
-    let (heap, unread) = heap.unzip();
+    let heap = heaps([&args.before, &args.after], &recordings, no_trace, args.memory)?;
+    let Limit(limit) = args.limit;
+    let (heap, unread) = heap.map(|(heap, unread)| (heap.limited(limit), unread)).unzip();
     verdict = unread.flatten().unwrap_or(verdict);
     let answer = Answer {
-        recordings: recordings.each_ref().map(|recording| loading::name(&recording.path)),
+        recordings: recordings.each_ref().map(|recording| recording_facts::name(&recording.path)),
         traces,
         heap: heap.as_ref().map(|heap| &heap.answer),
     };
     let damage = heap.as_ref().and_then(|heap| heap.damage.clone());
-    let Limit(limit) = args.limit;
     let code = put(&args.form, damage, &answer, |canvas| {
         let [before, after] = &answer.recordings;
         canvas.line(&[(FAINT, &format!("before: {before}, after: {after}"))]);
         canvas.gap();
         if let Some(heap) = &heap {
             canvas.line(&[(STRONG, "heap snapshots, exact")]);
-            heap.draw(canvas, changes::By::Owner, limit);
+            heap.draw(canvas, changes::By::Owner);
         } else {
             let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
             canvas.paragraph(FAINT, 2, text);
@@ -151,7 +156,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             draw(canvas, traces, args.normalise, limit);
             for recording in &recordings {
                 for note in caveats::reported(recording).of_allocation().notes() {
-                    let name = loading::name(&recording.path);
+                    let name = recording_facts::name(&recording.path);
                     canvas.paragraph(WARNING, 2, &format!("note: {name}: {note}"));
                 }
             }
@@ -191,6 +196,7 @@ fn heaps(
     paths: [&Path; 2],
     recordings: &[RecordingSource; 2],
     must: bool,
+    memory: MemoryArgs,
 ) -> Result<Option<(Heaps, Option<ExitCode>)>, Failure> {
     if recordings.iter().any(|recording| recording.family.is_some()) {
         let need = Need::Snapshots;
@@ -208,11 +214,11 @@ fn heaps(
             Some(several) => Ok::<_, Failure>(several),
             None => Ok(vec![Fitting::alone(&process.one(path, need)?)]),
         };
-        return family::compare([&of(paths[0])?, &of(paths[1])?]).map(Some);
+        return family::compare([&of(paths[0])?, &of(paths[1])?], memory).map(Some);
     }
     let [before, after] = recordings.each_ref().map(|recording| &recording.path);
     let snapshots = recordings.iter().all(|recording| {
-        loading::is_snapshot_alone(recording)
+        recording_facts::is_snapshot_alone(recording)
             || !snapshot_file::of_recording(&recording.path).is_empty()
     });
     if !snapshots && !must {
@@ -223,7 +229,7 @@ fn heaps(
         let message = format_args!("both are the same snapshot, {}", last.display());
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
-    Ok(Some((Heaps::compare(&first, &last)?, None)))
+    Ok(Some((Heaps::compare(&first, &last, memory)?, None)))
 }
 
 fn draw(canvas: &mut Canvas, traces: &Traces, scale: Scale, limit: usize) {

@@ -12,8 +12,8 @@ use memtrail_recording::{FileState, Recording};
 use crate::damage::UNKNOWN;
 use crate::error::{Failure, Kind};
 use crate::figure_files;
-use crate::heap::variables;
-use crate::view::snapshot_file;
+use crate::recording_facts;
+use crate::snapshot_file::stored;
 use crate::{caveats, outcome, process, rates, threads};
 
 /// Reading that takes less is over before anyone wonders.
@@ -51,7 +51,7 @@ impl Drop for Progress {
 /// Reads a recording as it is now.
 pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId, Failure> {
     // A file that another process may cut short must not be mapped.
-    let bytes: Box<dyn std::ops::Deref<Target = [u8]>> = if grows(recording) {
+    let bytes: Box<dyn std::ops::Deref<Target = [u8]>> = if recording_facts::grows(recording) {
         Box::new(std::fs::read(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
     } else {
         Box::new(MappedFile::open(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
@@ -61,15 +61,10 @@ pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId,
     read.map_err(|error| no_trace(&recording.trace, &error))
 }
 
-/// Whether it is no trace but a heap snapshot.
-pub(crate) fn is_snapshot_alone(recording: &Recording) -> bool {
-    recording.description.is_none() && snapshot_file::is_snapshot(&recording.trace)
-}
-
 /// A heap snapshot alone, as the engine gets it.
 pub(crate) fn describe_snapshot(path: &Path, facts: &SnapshotFacts) -> Description {
     Description {
-        name: name(path),
+        name: recording_facts::name(path),
         program: Some(facts.program.clone()).filter(|program| !program.is_empty()),
         runtime: Some(facts.runtime.clone()).filter(|runtime| !runtime.is_empty()),
         no_trace: true,
@@ -88,6 +83,12 @@ pub(crate) fn no_trace(path: &Path, error: &memtrail_trace::Error) -> Failure {
         .hint("traces come from `memtrail run`, or from programs linked with memtrace")
 }
 
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        refused(&error)
+    }
+}
+
 /// A query that the command line made wrong: a condition, mostly.
 pub(crate) fn refused(api_error: &ApiError) -> Failure {
     let mut failure = Failure::new(Kind::Usage, api_error);
@@ -100,24 +101,9 @@ pub(crate) fn refused(api_error: &ApiError) -> Failure {
     }
 }
 
-/// Whether more may come to it.
-pub(crate) fn grows(recording: &Recording) -> bool {
-    recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
-}
-
-/// Whether a program is of another language than OCaml: it frees its memory itself.
-pub(crate) fn is_native(recording: &Recording) -> bool {
-    recording.description.as_ref().is_some_and(|known| known.runtime.is_native())
-}
-
-/// Whether the calls of `malloc` of an OCaml program are recorded beside its heap.
-pub(crate) fn has_malloc(recording: &Recording) -> bool {
-    recording.description.as_ref().is_some_and(|known| known.sampling.malloc_rate.is_some())
-}
-
 /// What the engine gets of a recording beside its trace.
 pub(crate) fn describe(recording: &Recording) -> Description {
-    let name = name(&recording.path);
+    let name = recording_facts::name(&recording.path);
     let Some(known) = &recording.description else {
         let notes = recording.problem.iter();
         let notes = notes.map(|problem| format!("{problem}; {UNKNOWN}")).collect();
@@ -151,13 +137,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         threads: threads::list(recording),
         rates: rates::list(recording),
         members: Vec::new(),
-        library_units: variables::library_units(&recording.path),
+        library_units: stored::library_units(&recording.path),
         process: process::measured(recording),
     }
-}
-
-/// The folder's or file's own name, whatever way leads to it.
-pub(crate) fn name(path: &Path) -> String {
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }

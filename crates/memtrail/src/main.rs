@@ -10,6 +10,7 @@
 #[macro_use]
 mod message;
 
+mod answer;
 mod canvas;
 mod caveats;
 mod check;
@@ -32,13 +33,16 @@ mod output;
 mod plain_text;
 mod process;
 mod rates;
+mod recording_facts;
 mod recording_source;
 mod references;
 mod report;
 mod run;
 mod shell_quote;
 mod snapshot;
+mod snapshot_file;
 mod source;
+mod spinner;
 mod threads;
 mod top;
 mod trace;

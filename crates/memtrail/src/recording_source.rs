@@ -13,10 +13,10 @@ use memtrail_recording::Recording;
 use memtrail_recording::family::{Family, Member, Origin};
 
 use crate::error::{Failure, Kind};
-use crate::loading;
+use crate::recording_facts;
 use crate::references;
 use crate::shell_quote;
-use crate::view::snapshot_file;
+use crate::snapshot_file;
 
 pub(crate) use successor::note as note_successor;
 
@@ -113,9 +113,22 @@ impl Fitting {
         }
     }
 
+    /// The process, as answers have it.
+    pub(crate) fn member(&self) -> memtrail_engine::question::Member {
+        memtrail_engine::question::Member {
+            recording: self.path.display().to_string(),
+            pid: self.pid,
+            program: self.program.clone(),
+            generation: self.generation,
+            name: self.name(),
+            is_fork: self.is_fork,
+            copy_of: self.copy_of.clone(),
+        }
+    }
+
     /// What to call it among the others: `ocamlopt.opt-4711`.
     pub(crate) fn name(&self) -> String {
-        loading::name(&self.path).trim_end_matches(".memtrail").to_owned()
+        recording_facts::name(&self.path).trim_end_matches(".memtrail").to_owned()
     }
 }
 
@@ -139,7 +152,7 @@ impl Need {
 
     fn is_met_by(self, family: &Path, member: &Member) -> bool {
         let path = family.join(&member.name);
-        let frees = || member.recording.as_ref().is_ok_and(loading::is_native);
+        let frees = || member.recording.as_ref().is_ok_and(recording_facts::is_native);
         let has_references = || !references::of_recording(&path).is_empty();
         !snapshot_file::of_recording(&path).is_empty()
             || (self != Self::Snapshots && has_references())

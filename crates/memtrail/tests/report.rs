@@ -74,7 +74,7 @@ fn a_wrong_command_line_has_exit_code_2() {
         (&["--allocated", "80%..20%"], "nothing can be allocated"),
         (&["--by", "colour"], "colour"),
         (&["--width", "3"], "3"),
-        (&["--top", "-1"], "-1"),
+        (&["--limit", "-1"], "-1"),
     ] {
         fails(&report(arguments), 2, words);
     }
@@ -137,7 +137,7 @@ fn killed_processes_may_leave_half_a_packet() {
 
 #[test]
 fn json_is_one_object_whatever_the_width() {
-    let output = report(&["--json", "--top", "3", "--width", "40"]);
+    let output = report(&["--json", "--limit", "3", "--width", "40"]);
     let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(value["format"], 1);
     assert_eq!(value["report"]["places"].as_array().unwrap().len(), 3);
@@ -202,7 +202,7 @@ fn a_bad_description_does_not_hide_the_trace() {
     }
 }
 
-/// `--top 0` printed no place, and a repeated option was refused.
+/// `--limit 0` printed no place, and a repeated option was refused.
 #[test]
 fn top_zero_is_all_places_and_the_last_option_wins() {
     let places = |arguments: &[&str]| {
@@ -211,8 +211,8 @@ fn top_zero_is_all_places_and_the_last_option_wins() {
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         answer["report"]["places"].as_array().unwrap().len()
     };
-    let all = places(&["--top", "1000000"]);
+    let all = places(&["--limit", "1000000"]);
     assert!(all > 2, "{all}");
-    assert_eq!(places(&["--top", "0"]), all);
-    assert_eq!(places(&["--top", "5", "--json", "--top", "2"]), 2);
+    assert_eq!(places(&["--limit", "0"]), all);
+    assert_eq!(places(&["--limit", "5", "--json", "--limit", "2"]), 2);
 }

@@ -3,12 +3,22 @@
 use std::fmt::Debug;
 use std::io;
 use std::ops::Deref;
+use std::path::PathBuf;
 
-use memtrail_heap::graph::{Failed, Graph};
+use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::{Heap, Summary};
 use memtrail_heap::read::{Error, Peek, Snapshot};
-use memtrail_heap::{BlockTypes, SnapshotReason, TypesSource};
+use memtrail_heap::{BlockTypes, Bytes as Size, SnapshotReason, TypesSource};
 use serde::{Deserialize, Serialize};
+
+/// A limit of the memory that an analysis may use.
+#[derive(Clone, Debug)]
+pub struct MemoryLimit {
+    /// Bytes, about.
+    pub memory: Size,
+    /// The folder of files with the columns that do not fit.
+    pub folder: PathBuf,
+}
 
 /// Bytes of a snapshot, which stay as they are.
 pub trait Source: Deref<Target = [u8]> + Send + Sync {
@@ -16,6 +26,15 @@ pub trait Source: Deref<Target = [u8]> + Send + Sync {
     fn is_whole(&self) -> bool {
         true
     }
+
+    /// The mapped file, if they are in one.
+    #[cfg(feature = "mmap")]
+    fn map(&self) -> Option<&memtrail_map::MappedFile> {
+        None
+    }
+
+    /// Gives pages back to the system. They are read again when they are used.
+    fn give_back(&self) {}
 }
 
 impl Source for Vec<u8> {}
@@ -45,8 +64,14 @@ pub trait SnapshotFile: Debug + Send + Sync {
     }
 
     /// The types of this snapshot's blocks that an earlier analysis left, if they were found from `source`.
-    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
-        let _ = (snapshot, source);
+    /// Their column is made at `place`.
+    fn block_types(
+        &self,
+        snapshot: &mut Snapshot<'_>,
+        source: TypesSource,
+        place: &Place,
+    ) -> Option<BlockTypes> {
+        let _ = (snapshot, source, place);
         None
     }
 
@@ -60,13 +85,18 @@ pub trait SnapshotFile: Debug + Send + Sync {
         let _ = heap;
     }
 
-    /// Gives blocks the types that are declared.
+    /// Gives blocks the types that are declared; columns are made at `place`.
     ///
     /// # Errors
-    /// If a section of the snapshot is damaged.
-    fn find_types(&self, heap: &mut Heap<'_>) -> Result<(), Failed> {
-        let _ = heap;
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    fn find_types(&self, heap: &mut Heap<'_>, place: &Place) -> Result<(), Failed> {
+        let _ = (heap, place);
         Ok(())
+    }
+
+    /// The limit of the memory that an analysis may use.
+    fn memory_limit(&self) -> Option<MemoryLimit> {
+        None
     }
 
     /// The summary that was left, as JSON.
@@ -75,8 +105,12 @@ pub trait SnapshotFile: Debug + Send + Sync {
     }
 
     /// Names what is known of roots beyond the snapshot itself.
-    fn name_roots(&self, heap: &mut Heap<'_>) {
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged.
+    fn name_roots(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
         let _ = heap;
+        Ok(())
     }
 
     /// Leaves a summary.
@@ -213,7 +247,12 @@ impl SnapshotFile for InMemoryTyped {
         BlockTypes::source_of_file(&self.types).unwrap_or_default()
     }
 
-    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
+    fn block_types(
+        &self,
+        snapshot: &mut Snapshot<'_>,
+        source: TypesSource,
+        _place: &Place,
+    ) -> Option<BlockTypes> {
         BlockTypes::read_file(snapshot, source, &self.types)
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memtrail_heap::contents::{Structure, Structures};
-use memtrail_heap::graph::RootNodeId;
+use memtrail_heap::graph::{Failed, Place, RootNodeId};
 use memtrail_heap::query::{
     self, Catalogue, Containers, Example, Heap, Histogram, JointLimits, JointShare, KindId,
     OwnerRow, Owners, Path, ReachCache, Shapes, StoredNames, Strings, Summary, UntypedPlaces,
@@ -13,6 +13,7 @@ use memtrail_heap::read::{self, Snapshot};
 use memtrail_heap::redact::file_name;
 use memtrail_heap::{BlockIndex, BlockTypes, Bytes as Size, Variable};
 
+use super::analysis::{Opening, Room, open_heap};
 use super::file::{Bytes, SnapshotFacts, SnapshotFile};
 use crate::api_error::ApiError;
 
@@ -20,7 +21,7 @@ self_cell::self_cell!(
     struct Analysed {
         owner: Bytes,
         #[covariant]
-        dependent: Heap,
+        dependent: OpenHeap,
     }
 );
 
@@ -79,47 +80,22 @@ pub(crate) fn damaged(error: read::Error) -> ApiError {
     unreadable(error)
 }
 
-/// Whether an analysis is left beside the snapshot.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Leave {
-    /// For the next time that somebody looks into it.
-    Index,
-    /// Nobody looks into it: many of them would fill the disk.
-    Nothing,
+/// A snapshot with its analysis, and the room that is bounded as long as it is open.
+struct OpenHeap<'b> {
+    heap: Heap<'b>,
+    room: Room<'b>,
 }
 
-/// Analyses a snapshot, or reads what an earlier analysis has left.
-fn analyse(file: &dyn SnapshotFile, leave: Leave) -> Result<Analysed, ApiError> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+/// Analyses a snapshot, or reads what an earlier analysis has left. With `keep` the result is left beside the snapshot:
+/// not where nobody looks into it again, as many of them would fill the disk.
+fn analyse(file: &dyn SnapshotFile, keep: bool) -> Result<Analysed, ApiError> {
     let bytes = file.open().map_err(unreadable)?;
+    let opening = Opening { typed: true, keep, strict: false };
     Analysed::try_new(bytes, |bytes| {
-        let snapshot = Snapshot::read(bytes)?;
-        let mut heap = if let Some(graph) = file.index(&snapshot) {
-            Heap { snapshot, graph, threads, types: BlockTypes::default() }
-        } else {
-            let heap = Heap::new(snapshot, threads)?;
-            if leave == Leave::Index {
-                file.keep_index(&|out| heap.graph.write_index(&heap.snapshot, out));
-            }
-            heap
-        };
-        file.name_roots(&mut heap);
-        let source = file.types_source();
-        if let Some(types) = file.block_types(&mut heap.snapshot, source) {
-            heap.types = types;
-            return Ok(heap);
-        }
-        file.give_back(&mut heap);
-        // A damaged section is reported by the query that reads it.
-        let is_found = file.find_types(&mut heap).is_ok();
-        heap.recognise()?;
-        file.give_back(&mut heap);
-        if leave == Leave::Index && is_found {
-            file.keep_block_types(&|out| heap.types.write_file(&heap.snapshot, source, out));
-        }
-        Ok(heap)
+        let heap = open_heap(file, &**bytes, Snapshot::read(bytes)?, opening)?;
+        Ok::<_, Failed>(OpenHeap { heap, room: Room::of(file, &**bytes)? })
     })
-    .map_err(damaged)
+    .map_err(unreadable)
 }
 
 /// The summary that was left of a snapshot, if it is of this one.
@@ -147,8 +123,8 @@ pub fn summary(file: &dyn SnapshotFile, facts: &SnapshotFacts) -> Result<Summary
     if let Some(summary) = left_summary(file, facts) {
         return Ok(summary);
     }
-    let analysed = analyse(file, Leave::Nothing)?;
-    let summary = Summary::new(analysed.borrow_dependent()).map_err(damaged)?;
+    let analysed = analyse(file, false)?;
+    let summary = Summary::new(&analysed.borrow_dependent().heap).map_err(damaged)?;
     leave_summary(file, &summary);
     Ok(summary)
 }
@@ -182,19 +158,19 @@ pub fn types_of_copy(
     // Where they are kept, nothing is to be analysed.
     let bytes = file.open().map_err(unreadable)?;
     let mut snapshot = Snapshot::read(&bytes).map_err(damaged)?;
-    if let Some(types) = file.block_types(&mut snapshot, source) {
+    if let Some(types) = file.block_types(&mut snapshot, source, &Place::Memory) {
         return write(&snapshot, &types);
     }
-    let analysed = analyse(file, Leave::Nothing)?;
-    let heap = analysed.borrow_dependent();
+    let analysed = analyse(file, false)?;
+    let heap = &analysed.borrow_dependent().heap;
     write(&heap.snapshot, &heap.types)
 }
 
 impl LoadedSnapshot {
     pub(crate) fn new(file: &dyn SnapshotFile) -> Result<Self, ApiError> {
-        let analysed = analyse(file, Leave::Index)?;
-        let heap = analysed.borrow_dependent();
-        let catalogue = Catalogue::new(heap).map_err(damaged)?;
+        let analysed = analyse(file, true)?;
+        let OpenHeap { heap, room } = analysed.borrow_dependent();
+        let catalogue = Catalogue::new_in(&room.place, heap).map_err(unreadable)?;
         let shapes = Arc::new(Shapes::new(heap, &catalogue));
         let (below, reach) = (Mutex::default(), ReachCache::default());
         let (histogram, examples, strings) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
@@ -225,7 +201,12 @@ impl LoadedSnapshot {
     }
 
     pub(crate) fn heap(&self) -> &Heap<'_> {
-        self.analysed.borrow_dependent()
+        &self.analysed.borrow_dependent().heap
+    }
+
+    /// The place of columns, within the memory limit if there is one.
+    fn place(&self) -> &Place {
+        &self.analysed.borrow_dependent().room.place
     }
 
     pub(crate) fn blocks(&self) -> u64 {
@@ -293,7 +274,7 @@ impl LoadedSnapshot {
         let shares = self.joint.get_or_init(|| {
             let all = query::everything(self.heap()).retained;
             let limits = JointLimits { min: Size(all.0.div_ceil(100)), ..JOINT };
-            query::joint_shares(self.heap(), limits).map_err(damaged)
+            query::joint_shares_in(self.place(), self.heap(), limits).map_err(unreadable)
         });
         shares.as_deref().map_err(Clone::clone)
     }
@@ -302,7 +283,8 @@ impl LoadedSnapshot {
     pub(crate) fn structures(&self) -> Result<&Structures, ApiError> {
         let structures = self.structures.get_or_init(|| {
             let Heap { snapshot, types, threads, .. } = self.heap();
-            let mut structures = Structures::new(snapshot, *threads).map_err(damaged)?;
+            let mut structures =
+                Structures::new_in(self.place(), snapshot, *threads).map_err(unreadable)?;
             structures.add_first_cells(types);
             Ok(structures)
         });

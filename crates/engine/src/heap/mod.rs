@@ -5,6 +5,7 @@
 //! does, never a query: a query about what is not analysed yet is answered with that it is being done.
 
 pub(crate) mod allocated;
+mod analysis;
 pub(crate) mod answer;
 mod below;
 mod block;
@@ -39,11 +40,13 @@ mod tree;
 mod who;
 mod why;
 
+pub use analysis::{Opening, Room, open_heap};
 pub use block::{BlockResponse, Listed, ReferenceRow, ReferrerRow};
 pub use blocks::{BlockRow, BlocksResponse};
 pub use boxes::{BoxRow, FlameResponse, TreemapResponse};
 pub use containers::{ContainerRow, ContainersResponse};
 pub use coverage::Coverage;
+pub use file::MemoryLimit;
 pub use histogram::{HistogramResponse, HistogramRow, KindPlace};
 pub use join::AliveEstimate;
 pub use joint::{JointResponse, JointRow, JointWhat};

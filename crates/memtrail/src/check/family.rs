@@ -11,14 +11,15 @@ use super::answer::Judged;
 use super::gates::Resolved;
 use super::judge::{ask, check_whole, unjudged};
 use crate::error::Failure;
-use crate::loading;
-use crate::view::snapshot_file;
+use crate::recording_facts;
+use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 
 /// Judges all processes of a family; `whole` is all of them together.
 pub(super) fn judge(
     whole: &Recording,
     family: &Family,
     gates: &Resolved,
+    memory: MemoryArgs,
 ) -> Result<Vec<Judged>, Failure> {
     for member in family.members.iter().filter(|member| !member.did_nothing()) {
         let path = family.path.join(&member.name);
@@ -29,20 +30,20 @@ pub(super) fn judge(
         gates.gates.iter().cloned().partition(|gate| matches!(gate.limit, Limit::NoLeak(_)));
     let processes = with_leaks(family);
     let is_exact = of_all.iter().any(|gate| matches!(gate.limit, Limit::MaxLive(_)));
-    let largest = if is_exact { largest_snapshots(&processes) } else { Vec::new() };
+    let largest = if is_exact { largest_snapshots(&processes, memory) } else { Vec::new() };
     let baseline = gates.baseline.as_deref();
     if of_each.is_empty() || processes.is_empty() {
-        return Ok(Judged::of_all(ask(whole, &gates.gates, baseline, largest, 0)?));
+        return Ok(Judged::of_all(ask(whole, memory, &gates.gates, baseline, largest, 0)?));
     }
     let mut judged = Vec::new();
     if !of_all.is_empty() {
-        let answer = ask(whole, &of_all, baseline, largest, processes.len())?;
+        let answer = ask(whole, memory, &of_all, baseline, largest, processes.len())?;
         judged = Judged::of_all(answer);
     }
     let beside = judged.len() + processes.len() - 1;
     // One after the other: the memory of one analysis is freed before the next.
     for (name, recording) in processes {
-        let answer = ask(recording, &of_each, None, Vec::new(), beside)?;
+        let answer = ask(recording, memory, &of_each, None, Vec::new(), beside)?;
         judged.extend(Judged::of_process(answer, &name));
     }
     Ok(judged)
@@ -50,11 +51,12 @@ pub(super) fn judge(
 
 /// Of each process the snapshot with the largest heap, without its kinds and roots. They are numbered anew, as several
 /// processes have a first one. What cannot be read proves nothing.
-fn largest_snapshots(processes: &[(String, &Recording)]) -> Vec<SnapshotFacts> {
+fn largest_snapshots(processes: &[(String, &Recording)], memory: MemoryArgs) -> Vec<SnapshotFacts> {
     let largest = processes.iter().filter_map(|(_, recording)| {
         let snapshots = snapshot_file::of_recording(&recording.path).into_iter();
+        let files = SnapshotFiles::alone(memory);
         let sizes = snapshots.filter_map(|(number, path)| {
-            let (mut facts, file) = snapshot_file::look(&path, Some(number));
+            let (mut facts, file) = files.open(&path, Some(number));
             let mut summary = memtrail_engine::summary(&*file, &facts).ok()?;
             summary.truncate(0);
             let size = summary.in_heap.0;
@@ -73,7 +75,8 @@ fn with_leaks(family: &Family) -> Vec<(String, &Recording)> {
     let with = family.members.iter().filter_map(|member| {
         let recording = member.recording.as_ref().ok()?;
         let has_snapshots = !snapshot_file::of_recording(&recording.path).is_empty();
-        (has_snapshots || loading::is_native(recording)).then_some((member.program(), recording))
+        (has_snapshots || recording_facts::is_native(recording))
+            .then_some((member.program(), recording))
     });
     let with: Vec<(&str, &Recording)> = with.collect();
     let mut counts: HashMap<&str, usize> = HashMap::new();

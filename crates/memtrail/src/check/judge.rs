@@ -11,23 +11,30 @@ use super::answer::Judged;
 use super::family;
 use super::gates::{self, BASELINE, Resolved};
 use crate::error::{Failure, Kind};
-use crate::heap::input::with_spinner;
 use crate::heap::joined::add_some_snapshots;
+use crate::recording_facts;
 use crate::recording_source::{Process, RecordingSource};
+use crate::snapshot_file::MemoryArgs;
+use crate::spinner::with_spinner;
 use crate::{damage, loading, outcome, references};
 
 /// Judges a recording, or all processes of a family. One that is not whole is not judged.
-pub(super) fn judge(source: &RecordingSource, gates: &Resolved) -> Result<Vec<Judged>, Failure> {
+pub(super) fn judge(
+    source: &RecordingSource,
+    gates: &Resolved,
+    memory: MemoryArgs,
+) -> Result<Vec<Judged>, Failure> {
     if let Some(of) = &source.family {
-        return family::judge(source, of, gates);
+        return family::judge(source, of, gates, memory);
     }
     let baseline = gates.baseline.as_deref();
-    Ok(Judged::of_all(ask(source, &gates.gates, baseline, Vec::new(), 0)?))
+    Ok(Judged::of_all(ask(source, memory, &gates.gates, baseline, Vec::new(), 0)?))
 }
 
 /// Judges a recording by some gates, beside so many of others; `largest` are snapshots that are not its own.
 pub(super) fn ask(
     recording: &Recording,
+    memory: MemoryArgs,
     gates: &[Gate],
     baseline: Option<&Path>,
     largest: Vec<SnapshotFacts>,
@@ -36,7 +43,7 @@ pub(super) fn ask(
     let engine = Engine::new(Setting::default());
     let id = add(&engine, recording)?;
     if gates.iter().any(gates::uses_snapshots) && !recording.is_merged() {
-        add_some_snapshots(&engine, id, recording);
+        add_some_snapshots(&engine, id, recording, memory);
     }
     if gates.iter().any(|gate| matches!(gate.limit, Limit::NoLeak(_))) && !recording.is_merged() {
         references::give(&engine, id, recording, None)?;
@@ -78,7 +85,7 @@ pub(super) fn unjudged(path: &Path, reason: &dyn std::fmt::Display) -> Failure {
 
 /// Adds a recording of which nothing is missing.
 fn add(engine: &Engine, recording: &Recording) -> Result<memtrail_engine::RecordingId, Failure> {
-    if loading::is_snapshot_alone(recording) {
+    if recording_facts::is_snapshot_alone(recording) {
         let path = recording.path.display();
         return Err(Failure::new(Kind::Usage, format_args!("{path} is a snapshot alone"))
             .hint("name the recording that it is in"));

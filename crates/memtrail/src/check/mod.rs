@@ -20,9 +20,11 @@ use memtrail_text::Size;
 use crate::canvas::{self, Canvas};
 use crate::error::{Failure, Kind};
 use crate::output::Output;
+use crate::recording_facts;
 use crate::recording_source::{Process, RecordingSource};
 use crate::run::{self, End, NativeArgs, Request, SnapshotArgs};
-use crate::{html, json, loading};
+use crate::snapshot_file::MemoryArgs;
+use crate::{html, json};
 use answer::{Checked, Verdict};
 use gates::Gates;
 
@@ -90,6 +92,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     snapshots: SnapshotArgs,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     #[expect(clippy::doc_markdown, reason = "help for terminals has no backticks around names")]
     /// Write the results as JUnit XML, a test case for each gate
@@ -180,7 +185,7 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
 /// Which process runs on, if one does: what it is going to need is not known yet.
 fn running(folders: &[PathBuf]) -> Result<Option<String>, Failure> {
     for folder in folders {
-        if loading::grows(&Recording::open(folder)?) {
+        if recording_facts::grows(&Recording::open(folder)?) {
             return Ok(Some(format!("{}: the process runs on", folder.display())));
         }
     }
@@ -194,7 +199,7 @@ fn judge_into(
     source: RecordingSource,
     gates: &gates::Resolved,
 ) -> Result<(), Failure> {
-    match judge::judge(&source, gates) {
+    match judge::judge(&source, gates, args.memory) {
         Ok(answer) => checked.judged(answer, args.allow_undecided),
         Err(failure) if failure.kind() == Kind::Unjudged => {
             checked.could_not_judge(failure.message());
@@ -203,7 +208,7 @@ fn judge_into(
     }
     if let Some(path) = &args.html {
         let (recordings, _files) = source.shown()?;
-        html::write(&recordings, path, MAX_PAGE)?;
+        html::write(&recordings, path, MAX_PAGE, args.memory)?;
         checked.page = Some(path.clone());
     }
     Ok(())

@@ -12,8 +12,10 @@ use std::process::{Command, ExitCode, Stdio};
 
 use memtrail_profile::Profile;
 use memtrail_recording::Recording;
+use serde::Serialize;
 
 use crate::error::{Failure, Kind};
+use crate::json;
 
 /// The program. Its three leaks are what [`findings`] looks for.
 const SOURCE: &str = include_str!("leaks.ml");
@@ -40,6 +42,12 @@ pub(crate) struct Args {
     json: bool,
 }
 
+/// The answer.
+#[derive(Serialize)]
+struct Answer<'f> {
+    findings: &'f [findings::Finding],
+}
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let ocamlopt = compiler::find(args.yes)?;
     let folder = Workshop::new()?;
@@ -55,13 +63,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let profile = read(&recorded.trace)?;
     let findings = findings::find(recorded, &profile)?;
     if args.json {
-        let text = serde_json::to_string_pretty(&findings).map_err(io::Error::from)?;
-        writeln!(io::stdout(), "{text}")?;
+        let answer = Answer { findings: &findings };
+        json::write(&mut io::stdout().lock(), &answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     // The report comes from the command that the user will type.
     let mut report = memtrail()?;
-    report.arg("report").arg(&recording).args(["--live-at", "end", "--top", "5"]);
+    report.arg("report").arg(&recording).args(["--live-at", "end", "--limit", "5"]);
     let status = report.status().map_err(|e| cannot("start memtrail report", &e))?;
     if !status.success() {
         return Err(Failure::new(Kind::Work, format_args!("memtrail report ended with {status}")));

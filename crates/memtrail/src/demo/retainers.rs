@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 use crate::heap::joined::Joined;
+use crate::snapshot_file::MemoryArgs;
 
 /// What retains the blocks of a function.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -51,7 +52,7 @@ pub(super) fn find(
     recording: Recording,
     functions: &[&str],
 ) -> Result<Vec<Option<Retainer>>, Failure> {
-    let joined = Joined::open(recording, None)?;
+    let joined = Joined::open(recording, None, MemoryArgs::default())?;
     let (rec, snapshot) = joined.ids();
     let order = SiteOrder::Retained;
     let by_function =

@@ -2,38 +2,15 @@
 
 use std::collections::HashMap;
 
-use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
+use memtrail_engine::ApiError;
+use memtrail_engine::question::Host as _;
 use memtrail_heap::BlockIndex;
-use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{AllocatedBy, Catalogue, Heap, Histogram, JointShare, MergedPath, Path};
-use memtrail_recording::Recording;
+use memtrail_heap::query::{AllocatedBy, Catalogue, Heap, JointShare, MergedPath, Path};
 
-use super::input::{Input, with_spinner};
+use super::input::Input;
 use crate::error::Failure;
 use crate::loading;
-
-/// The trace beside a snapshot.
-struct Trace {
-    engine: Engine,
-    id: RecordingId,
-}
-
-impl Trace {
-    /// Nothing of a snapshot without samples or without a trace, or where the trace cannot be read: other commands report
-    /// that.
-    fn of(input: &Input, heap: &Heap<'_>) -> Option<Self> {
-        if heap.snapshot.samples.is_empty() {
-            return None;
-        }
-        let recording = Recording::open(input.folder()).ok()?;
-        if loading::is_snapshot_alone(&recording) {
-            return None;
-        }
-        let engine = Engine::new(Setting::default());
-        let id = loading::add(&engine, &recording).ok()?;
-        Some(Self { engine, id })
-    }
-}
+use crate::spinner::with_spinner;
 
 /// What `ask` makes of the kinds of all blocks.
 fn answer<T>(
@@ -50,24 +27,6 @@ fn answer<T>(
     });
     let answer = answer.map_err(|error| input.failure(&error))?;
     answer.map_err(|error| loading::refused(&error))
-}
-
-/// Adds to kinds of blocks without a type what allocated most of them.
-pub(super) fn name(
-    histogram: &mut Histogram,
-    input: &Input,
-    heap: &Heap<'_>,
-    owners: Option<&[RootNodeId]>,
-) -> Result<(), Failure> {
-    let Some(trace) = Trace::of(input, heap) else { return Ok(()) };
-    answer(input, heap, |catalogue| {
-        let mut parts = trace.engine.allocated_parts(trace.id, heap, catalogue, owners)?;
-        for row in &mut histogram.rows {
-            let kind = catalogue.find(&row.kind);
-            row.allocated = kind.and_then(|kind| parts.remove(&kind)).unwrap_or_default();
-        }
-        Ok(())
-    })
 }
 
 /// Adds to the steps of paths that are blocks without a type what allocated most blocks in the same place.
@@ -121,7 +80,7 @@ fn of_blocks(
     if untyped.is_empty() {
         return Ok(HashMap::new());
     }
-    let Some(trace) = Trace::of(input, heap) else { return Ok(HashMap::new()) };
+    let Some(trace) = input.trace(heap) else { return Ok(HashMap::new()) };
     answer(input, heap, |catalogue| {
         trace.engine.allocated_blocks(trace.id, heap, catalogue, &untyped)
     })

@@ -7,11 +7,11 @@ use memtrail_engine::query::{HeapBlock, HeapChildren};
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::input::{Form, put};
 use super::joined::WhichRecording;
 use super::sites::place;
 use super::table::Table;
-use super::variables::{field_of, with_type};
+use super::title::{field_of, with_type};
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         )?;
         answer.response.dominates.rows = all.response.rows;
     }
-    put(&args.form, joined.damage(&answer), &answer, |canvas| {
+    put(&args.form, joined.damage(&answer), &answer.response, |canvas| {
         draw(canvas, &answer.response, limit);
     })?;
     joined.verdict()

@@ -11,9 +11,9 @@ use memtrail_text::rounded::{bytes, grouped, seconds};
 
 use super::csv;
 use super::family;
-use super::input::{Form, put};
 use super::joined::{Joined, WhichRecording};
 use super::table::Table;
+use crate::answer::{Form, Limited, put};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -72,7 +72,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         csv::print(&TITLES, answer.response.rows.iter().map(cells))?;
         return joined.verdict();
     }
-    put(&args.form, joined.damage(&answer), &answer, |canvas| draw(canvas, &answer.response))?;
+    let damage = joined.damage(&answer);
+    let blocks = answer.response;
+    let limited = Limited::new(&blocks, blocks.rows.len(), blocks.count);
+    put(&args.form, damage, &limited, |canvas| draw(canvas, &blocks))?;
     joined.verdict()
 }
 

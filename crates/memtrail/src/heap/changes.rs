@@ -11,15 +11,16 @@ use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, Input, choose, number_of, place_in, put, snapshots, with_spinner};
-use super::named_snapshot::VariableNames;
+use super::input::{Input, choose, number_of, place_in, snapshots};
 use super::owners;
 use super::table::{Table, outside};
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
 use crate::recording_source::{Need, Process};
-use crate::view::snapshot_file;
+use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
+use crate::spinner::with_spinner;
 
 /// Compare two snapshots of a program
 ///
@@ -48,6 +49,8 @@ pub(crate) struct DiffArgs {
     /// Maximum number of rows of each sort; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     pub(super) limit: Limit,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
 }
@@ -83,6 +86,8 @@ pub(crate) struct GrowthArgs {
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
     pub(super) limit: Limit,
+    #[command(flatten)]
+    pub(super) memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
 }
@@ -124,23 +129,33 @@ pub(super) fn diff(args: &DiffArgs) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
     let Limit(limit) = args.limit;
-    let heaps = Heaps::compare(&first, &last)?;
+    let heaps = Heaps::compare(&first, &last, args.memory)?.limited(limit);
     put(&args.form, heaps.damage.clone(), &heaps.answer, |canvas| {
-        heaps.draw(canvas, args.by, limit);
+        heaps.draw(canvas, args.by);
     })
 }
 
 /// Two snapshots, compared.
 pub(crate) struct Heaps {
     pub(crate) answer: Difference,
+    /// The rows of each table that are left out.
+    pub(super) hidden: Hidden,
     /// What is wrong with one of them.
     pub(crate) damage: Option<String>,
 }
 
+/// Rows that are left out.
+#[derive(Default)]
+pub(super) struct Hidden {
+    owners: usize,
+    roots: usize,
+    kinds: usize,
+}
+
 impl Heaps {
     /// Compares two snapshots. Each has the names of its own program; one without names has those of the other.
-    pub(crate) fn compare(first: &Path, last: &Path) -> Result<Self, Failure> {
-        let inputs = [Input::open(first)?, Input::open(last)?];
+    pub(crate) fn compare(first: &Path, last: &Path, memory: MemoryArgs) -> Result<Self, Failure> {
+        let inputs = [Input::open(first, memory)?, Input::open(last, memory)?];
         let (before, after) = (inputs[0].typed_heap()?, inputs[1].typed_heap()?);
         let [from, to] = [(&inputs[0], &before), (&inputs[1], &after)]
             .map(|(input, heap)| Summary::complete(heap).map_err(|error| input.failure(&error)));
@@ -157,14 +172,30 @@ impl Heaps {
         let damage = inputs[0].damage(&before).or_else(|| inputs[1].damage(&after));
         let snapshots = [first, last].map(Compared::look);
         Ok(Self {
-            answer: Difference { sides: Sides::Snapshots { snapshots }, difference },
+            answer: Difference {
+                sides: Sides::Snapshots { snapshots },
+                rows: difference,
+                left_out: 0,
+            },
+            hidden: Hidden::default(),
             damage,
         })
     }
 
-    /// Adds them as text, `limit` rows of each sort at most.
-    pub(crate) fn draw(&self, canvas: &mut Canvas, by: By, limit: usize) {
-        let Difference { sides, difference } = &self.answer;
+    /// Leaves so many rows of each table.
+    pub(crate) fn limited(mut self, limit: usize) -> Self {
+        let Difference { rows: difference, left_out, .. } = &mut self.answer;
+        let hide = |rows: &mut Vec<Change>| rows.split_off(rows.len().min(limit)).len();
+        let owners = hide(&mut difference.owners);
+        let (roots, kinds) = (hide(&mut difference.roots), hide(&mut difference.kinds));
+        *left_out = owners + roots + kinds;
+        self.hidden = Hidden { owners, roots, kinds };
+        self
+    }
+
+    /// Adds them as text.
+    pub(crate) fn draw(&self, canvas: &mut Canvas, by: By) {
+        let Difference { sides, rows: difference, .. } = &self.answer;
         let [from, to] = difference.bytes.map(|size| bytes(size.0 as f64));
         canvas.line(&[(PLAIN, &format!("retained by all roots: {from} before, {to} after"))]);
         if difference.external.iter().any(|size| size.0 > 0) {
@@ -178,16 +209,16 @@ impl Heaps {
             Sides::Families(families) => families.draw(canvas),
         }
         let roots = match by {
-            By::Owner => ("owner", &difference.owners),
-            By::Root => ("root", &difference.roots),
+            By::Owner => ("owner", &difference.owners, self.hidden.owners),
+            By::Root => ("root", &difference.roots, self.hidden.roots),
         };
-        for (title, changes) in [roots, ("kind", &difference.kinds)] {
+        for (title, changes, hidden) in [roots, ("kind", &difference.kinds, self.hidden.kinds)] {
             if changes.is_empty() {
                 continue;
             }
             canvas.gap();
             let mut table = Table::new(&["change", "before", "after", "off-heap"], title);
-            for change in changes.iter().take(limit) {
+            for change in changes {
                 table.row(figures(change), name(change.kind.as_ref(), &change.name));
                 if let Some(earlier) = &change.renamed_from {
                     table.row(vec![String::new(); 4], format!("  was {earlier}"));
@@ -195,8 +226,8 @@ impl Heaps {
                 owners::add_holds(&mut table, change.holds.as_deref());
             }
             table.print(canvas);
-            if changes.len() > limit {
-                more(canvas, changes.len() - limit);
+            if hidden > 0 {
+                more(canvas, hidden);
             }
         }
     }
@@ -256,7 +287,7 @@ pub(super) struct Compared {
 
 impl Compared {
     pub(super) fn look(file: &Path) -> Self {
-        let (facts, _) = snapshot_file::look(file, number_of(file));
+        let facts = snapshot_file::facts(file, number_of(file));
         Self { number: facts.number, label: facts.label }
     }
 }
@@ -274,7 +305,9 @@ pub(crate) struct Difference {
     #[serde(flatten)]
     pub(super) sides: Sides,
     #[serde(flatten)]
-    pub(super) difference: query::Difference,
+    pub(super) rows: query::Difference,
+    /// Rows of all tables that `--limit` left out.
+    pub(super) left_out: usize,
 }
 
 /// What is compared.
@@ -322,12 +355,14 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         return Err(too_few(&format!("there is {}", files.len())));
     }
     let Limit(limit) = args.limit;
-    let Grown { rows: growth, damage } = grown(args, &files)?;
-    put(&args.form, damage, &growth, |canvas| {
-        if let [first, .., last] = files.as_slice() {
-            let [first, last] = [first, last].map(|file| Compared::look(file));
-            canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
-        }
+    let Grown { mut rows, damage } = grown(args, &files)?;
+    let left_out = rows.split_off(rows.len().min(limit)).len();
+    let ends = [&files[0], &files[files.len() - 1]];
+    let snapshots = ends.map(|file| Compared::look(file));
+    let answer = GrowthAnswer { snapshots, rows, left_out };
+    put(&args.form, damage, &answer, |canvas| {
+        let GrowthAnswer { snapshots: [first, last], rows: growth, .. } = &answer;
+        canvas.paragraph(FAINT, 2, &format!("first: {first}, last: {last}"));
         if growth.is_empty() {
             let text = format!("nothing grew in {} snapshots", files.len());
             canvas.line(&[(PLAIN, &text)]);
@@ -335,15 +370,25 @@ pub(super) fn growth(args: &GrowthArgs) -> Result<ExitCode, Failure> {
         }
         let title = format!("grew in {} snapshots", files.len());
         let mut table = Table::new(&GROWN, &title);
-        for row in growth.iter().take(limit) {
+        for row in growth {
             table.row(grown_figures(args, row), titled(row));
             owners::add_holds(&mut table, row.holds.as_deref());
         }
         table.print(canvas);
-        if growth.len() > limit {
-            more(canvas, growth.len() - limit);
+        if left_out > 0 {
+            more(canvas, left_out);
         }
     })
+}
+
+/// The answer of `growth`.
+#[derive(Serialize)]
+struct GrowthAnswer {
+    /// The first and the last that were looked at.
+    snapshots: [Compared; 2],
+    rows: Vec<Growth>,
+    /// Rows that `--limit` left out.
+    left_out: usize,
 }
 
 /// The error about too few snapshots.
@@ -376,15 +421,17 @@ pub(super) struct Grown {
 /// What grew in some snapshots.
 pub(super) fn grown(args: &GrowthArgs, files: &[PathBuf]) -> Result<Grown, Failure> {
     let mut known = None;
-    let summaries =
-        files.iter().map(|file| summary(file, &mut known)).collect::<Result<Vec<_>, _>>()?;
+    let summaries = files
+        .iter()
+        .map(|file| summary(file, args.memory, &mut known))
+        .collect::<Result<Vec<_>, _>>()?;
     let by = match args.by {
         By::Owner => RootsBy::Owned,
         By::Root => RootsBy::Retained,
     };
     let mut growth = query::growth(&summaries, by);
     if let (By::Owner, Some(last)) = (args.by, files.last()) {
-        name_variables(last, &mut growth)?;
+        name_variables(last, args.memory, &mut growth)?;
     }
     let damage = files.iter().zip(&summaries).find_map(|(file, summary)| {
         Some(format!("{} is damaged {}", file.display(), summary.damage.as_ref()?))
@@ -414,12 +461,12 @@ pub(super) fn titled(row: &Growth) -> String {
 }
 
 /// Names global variables that grew, or adds what they hold, by the last snapshot: only if there are any it is opened.
-fn name_variables(last: &Path, growth: &mut [Growth]) -> Result<(), Failure> {
+fn name_variables(last: &Path, memory: MemoryArgs, growth: &mut [Growth]) -> Result<(), Failure> {
     let is_variable = |row: &Growth| row.kind.as_deref() == Some(RootKind::Global.name());
     if !growth.iter().any(is_variable) {
         return Ok(());
     }
-    let input = Input::open(last)?;
+    let input = Input::open(last, memory)?;
     let heap = input.typed_heap()?;
     add_holds(&input, &heap, growth, |row| (row.kind.as_deref(), &row.name, &mut row.holds))?;
     rename(&query::stored_names(&heap), growth, |row| Some((row.kind.as_ref()?, &mut row.name)));
@@ -427,23 +474,25 @@ fn name_variables(last: &Path, growth: &mut [Growth]) -> Result<(), Failure> {
 }
 
 /// What was left of a snapshot when it was first analysed, or is left there now.
-/// `names` are those of the last one's folder.
-fn summary(path: &Path, names: &mut Option<(PathBuf, VariableNames)>) -> Result<Summary, Failure> {
+/// `files` are those of the last one's folder.
+fn summary(
+    path: &Path,
+    memory: MemoryArgs,
+    files: &mut Option<(PathBuf, SnapshotFiles)>,
+) -> Result<Summary, Failure> {
     let failure = |error: &dyn Display| {
         Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
             .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
     };
     // What cannot be read is said as all heap commands do.
-    Input::open(path)?;
-    let (facts, file) = snapshot_file::look(path, None);
+    Input::open(path, memory)?;
     let folder = path.parent().unwrap_or(Path::new("."));
-    if names.as_ref().is_none_or(|(of, _)| of != folder) {
-        *names = Some((folder.to_path_buf(), VariableNames::of_recording(folder)));
+    if files.as_ref().is_none_or(|(of, _)| of != folder) {
+        *files = Some((folder.to_path_buf(), SnapshotFiles::of_recording(folder, memory)));
     }
-    let file = match names {
-        Some((_, names)) => names.name(file),
-        None => file,
-    };
+    let files =
+        files.as_ref().map_or_else(|| SnapshotFiles::alone(memory), |(_, files)| files.clone());
+    let (facts, file) = files.open(path, None);
     let message = format!("analysing {} blocks", count(facts.blocks as f64));
     with_spinner(message, || memtrail_engine::summary(&*file, &facts))
         .map_err(|api_error| failure(&api_error))

@@ -2,14 +2,15 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::named;
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query::{self, Dominated};
 use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
 
 use super::found::{Found, of_each};
 use super::input::{Input, Which};
-use super::named;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
@@ -35,48 +36,63 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let draw = |canvas: &mut Canvas, below: &Dominated| draw(canvas, args, below);
     if args.block.is_some() || args.root.as_deref().is_some_and(named::is_number) {
         // Numbers are those of one snapshot.
         return find(args, &args.which.open()?)?.put(&args.which.form, draw);
     }
-    of_each(&args.which, |input| find(args, input), size, draw)
+    of_each(&args.which, |input| find(args, input), |below| below.size, draw)
+}
+
+/// The answer.
+#[derive(Serialize)]
+struct Below {
+    #[serde(flatten)]
+    dominated: Dominated,
+    /// Rows of both sorts that `--limit` left out.
+    left_out: usize,
+    /// What is below in all.
+    #[serde(skip)]
+    size: Bytes,
 }
 
 /// What the root, the block or all roots dominate.
-fn find(args: &Args, input: &Input) -> Result<Found<Dominated>, Failure> {
+fn find(args: &Args, input: &Input) -> Result<Found<Below>, Failure> {
     let heap = input.typed_heap()?;
     let node = match (args.block, &args.root) {
         (Some(block), _) => Node::Block(input.block(&heap, block)?),
         (None, Some(root)) => Node::RootNode(named::root(&heap, root)?),
         (None, None) => Node::RootNode(SUPER_ROOT),
     };
-    let below = query::dominated(&heap, node).map_err(|error| input.failure(&error))?;
-    Ok(Found::new(input, &heap, below))
+    let mut dominated = query::dominated(&heap, node).map_err(|error| input.failure(&error))?;
+    let size = size(&dominated);
+    let Limit(limit) = args.limit;
+    let Dominated { root_nodes, groups, .. } = &mut dominated;
+    let roots = root_nodes.split_off(root_nodes.len().min(limit)).len();
+    let left_out = roots + groups.split_off(groups.len().min(limit)).len();
+    Ok(Found::new(input, &heap, Below { dominated, left_out, size }))
 }
 
-/// What is below in all.
+/// Sizes of all that is below.
 fn size(below: &Dominated) -> Bytes {
     let roots = below.root_nodes.iter().map(|row| row.retained + row.retained_external);
     let groups = below.groups.iter().map(|group| group.retained + group.retained_external);
     roots.chain(groups).sum()
 }
 
-fn draw(canvas: &mut Canvas, args: &Args, below: &Dominated) {
+fn draw(canvas: &mut Canvas, Below { dominated: below, left_out, .. }: &Below) {
     if below.root_nodes.is_empty() && below.groups.is_empty() {
         canvas.line(&[(PLAIN, "nothing is retained by it alone")]);
         return;
     }
-    let Limit(limit) = args.limit;
     let headings = ["retained", "off-heap", "blocks", "own size", "largest", "a step down"];
     let mut table = Table::new(&headings, "");
-    for row in below.root_nodes.iter().take(limit) {
+    for row in &below.root_nodes {
         let mut figures = vec![bytes(row.retained.0 as f64), outside(row.retained_external)];
         figures.resize(headings.len() - 1, String::new());
         figures.push(format!("--root {}", row.root.0));
         table.row(figures, row.name.as_str());
     }
-    for group in below.groups.iter().take(limit) {
+    for group in &below.groups {
         let several = group.blocks > 1;
         let figures = vec![
             bytes(group.retained.0 as f64),
@@ -89,9 +105,7 @@ fn draw(canvas: &mut Canvas, args: &Args, below: &Dominated) {
         table.row(figures, group.kind.as_str());
     }
     table.print(canvas);
-    let left_out =
-        below.root_nodes.len().saturating_sub(limit) + below.groups.len().saturating_sub(limit);
-    if left_out > 0 {
+    if *left_out > 0 {
         canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
     }
 }

@@ -2,16 +2,16 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::{ContainersQuestion, LargestContainers};
 use memtrail_heap::Bytes;
 use memtrail_heap::contents::Structure;
-use memtrail_heap::query::{self, Contained, Container, Containers, Heap};
+use memtrail_heap::query::{self, Contained, Container};
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::family;
-use super::input::{Input, Which, with_spinner};
-use super::recognised::{Recognised, recognise};
+use super::ask::ask;
+use super::input::Which;
 use super::table::{Table, outside};
-use super::variables::with_type;
+use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -61,34 +61,21 @@ impl Sort {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(members) = args.which.several()? {
-        return family::containers(args, &members);
-    }
-    let input = args.which.open()?;
-    let heap = input.typed_heap()?;
-    let found = find(args, &input, &heap)?;
-    input.answer(&heap, &args.which.form, &found, |canvas| draw(canvas, &found))
-}
-
-/// The containers that retain most.
-pub(super) fn find(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<Containers, Failure> {
     let Limit(limit) = args.limit;
     let mut of: Vec<Structure> = args.kinds.iter().map(|sort| sort.structure()).collect();
     if of.is_empty() {
         of.extend(Structure::ALL);
     }
-    let Recognised { structures, catalogue, .. } = &recognise(input, heap)?;
-    let found = with_spinner("measuring containers".into(), || {
-        query::containers(heap, structures, catalogue, &of, limit)
-    });
-    found.map_err(|error| input.failure(&error))
+    ask(&args.which, &ContainersQuestion { of, limit }, |canvas, outcome| {
+        draw(canvas, &outcome.answer);
+    })
 }
 
 /// What a row of a table of containers has before the name.
-pub(super) const COLUMNS: [&str; 4] = ["retained", "off-heap", "entries", "wasted"];
+const COLUMNS: [&str; 4] = ["retained", "off-heap", "entries", "wasted"];
 
 /// Its figures.
-pub(super) fn figures(row: &Container) -> Vec<String> {
+fn figures(row: &Container) -> Vec<String> {
     vec![
         size(row.retained),
         outside(row.retained_external),
@@ -98,27 +85,31 @@ pub(super) fn figures(row: &Container) -> Vec<String> {
 }
 
 /// Its name.
-pub(super) fn titled(row: &Container) -> String {
+fn titled(row: &Container) -> String {
     format!("{} in {}", row.r#type, row.path)
 }
 
-fn draw(canvas: &mut Canvas, found: &Containers) {
+fn draw(canvas: &mut Canvas, found: &LargestContainers) {
     if found.rows.is_empty() {
         canvas.line(&[(PLAIN, "no containers are recognised")]);
         return;
     }
     let mut table = Table::new(&COLUMNS, "container");
-    for row in &found.rows {
-        table.row(figures(row), titled(row));
+    for of in &found.rows {
+        let process = of.process.as_ref().map_or_else(String::new, |name| format!(", {name}"));
+        table.row(figures(&of.row), format!("{}{process}", titled(&of.row)));
     }
     table.print(canvas);
-    let left_out = found.count.saturating_sub(found.rows.len() as u64);
-    if left_out > 0 {
-        canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+    if found.left_out > 0 {
+        let left_out = grouped(found.left_out);
+        canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
     }
-    for row in &found.rows {
+    for of in &found.rows {
         canvas.gap();
-        describe(canvas, row);
+        describe(canvas, &of.row);
+        if let Some(process) = &of.process {
+            canvas.paragraph(PLAIN, 2, &format!("in {process}"));
+        }
     }
 }
 
@@ -127,7 +118,7 @@ fn size(size: Bytes) -> String {
 }
 
 /// A container in sentences.
-pub(super) fn describe(canvas: &mut Canvas, row: &Container) {
+fn describe(canvas: &mut Canvas, row: &Container) {
     let place = if row.path.is_empty() { String::new() } else { format!(" in {}", row.path) };
     let title = format!("{}{place} (--block {})", row.r#type, row.block.0);
     canvas.paragraph(STRONG, 2, &title);

@@ -7,7 +7,8 @@ use memtrail_heap::query::Heap;
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, Input, Which, put};
+use super::input::{Input, Which};
+use crate::answer::{Form, put};
 use crate::canvas::Canvas;
 use crate::error::Failure;
 

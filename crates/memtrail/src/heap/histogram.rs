@@ -2,21 +2,21 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::{HistogramQuestion, KindHistogram, Outcome, named};
 use memtrail_heap::Bytes;
-use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{self, Heap, Histogram, KindRow, OwnedBlocks};
+use memtrail_heap::query::{self, Heap, KindRow, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
-use super::allocated;
+use super::ask::ask;
 use super::family;
-use super::input::{Input, Which, with_spinner};
+use super::input::{Input, Which};
 use super::owners::{self, Wanted};
 use super::table::{Table, outside, unknown_dead};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::recording_source::Fitting;
+use crate::spinner::with_spinner;
 
 /// Count blocks by type, kind or owner
 ///
@@ -45,7 +45,7 @@ pub(crate) struct Args {
 const MAX_PARTS: usize = 3;
 
 /// What is said of what rows retain.
-pub(super) const MORE_RETAINED: &str = "retained: what the blocks of a row retain one by one, without what several \
+const MORE_RETAINED: &str = "retained: what the blocks of a row retain one by one, without what several \
     of them retain jointly, which `heap retained --kind` counts; –: not computed";
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -59,52 +59,49 @@ pub(super) enum By {
 #[derive(Serialize)]
 struct Owners {
     rows: Vec<OwnedBlocks>,
+    /// Rows that `--limit` left out.
+    left_out: usize,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(members) = args.which.several()? {
-        return of_family(args, &members);
-    }
-    let input = args.which.open()?;
-    let heap = match args.by {
-        By::Type => input.typed_heap()?,
-        By::Kind | By::Owner => input.heap()?,
-    };
     if args.by == By::Owner {
-        return by_owner(args, &input, &heap);
+        return owners(args);
     }
-    let histogram = count(args, &input, &heap)?;
-    input.answer(&heap, &args.which.form, &histogram, |canvas| {
-        let Limit(limit) = args.limit;
-        let heading = if args.by == By::Type { "type or kind" } else { "kind" };
-        let mut table = Table::new(&COLUMNS, heading);
-        for row in histogram.rows.iter().take(limit) {
-            add(&mut table, row, None);
-        }
-        let dead = histogram.unreachable_blocks.zip(histogram.unreachable_bytes);
-        add_totals(&mut table, args, (histogram.blocks, histogram.bytes), dead);
-        table.print(canvas);
-        canvas.paragraph(FAINT, 2, MORE_RETAINED);
-        more(canvas, histogram.rows.len(), limit);
-    })
+    let Limit(limit) = args.limit;
+    let question =
+        HistogramQuestion { by_type: args.by == By::Type, owner: args.owner.clone(), limit };
+    ask(&args.which, &question, |canvas, outcome| draw(canvas, args, outcome))
 }
 
-fn of_family(args: &Args, members: &[Fitting]) -> Result<ExitCode, Failure> {
-    if args.by != By::Owner {
-        return family::histogram(args, members);
+fn draw(canvas: &mut Canvas, args: &Args, outcome: &Outcome<KindHistogram>) {
+    let answer = &outcome.answer;
+    let heading = if args.by == By::Type { "type or kind" } else { "kind" };
+    let mut headings = COLUMNS.to_vec();
+    headings.extend(outcome.family.as_ref().map(|_| "processes"));
+    let mut table = Table::new(&headings, heading);
+    for row in &answer.rows {
+        let processes = outcome.family.as_ref().map(|_| row.processes.len());
+        add(&mut table, &row.sum, processes);
     }
+    let dead = answer.unreachable_blocks.zip(answer.unreachable_bytes);
+    add_totals(&mut table, args, (answer.blocks, answer.bytes), dead);
+    table.print(canvas);
+    canvas.paragraph(FAINT, 2, MORE_RETAINED);
+    more(canvas, answer.left_out);
+}
+
+fn owners(args: &Args) -> Result<ExitCode, Failure> {
     let (Limit(limit), name) = (args.limit, args.owner.as_deref());
-    let wanted = Wanted { name, kind: None, min: Bytes(0), limit };
-    family::blocks_by_owner(&args.which, members, &wanted)
+    if let Some(members) = args.which.several()? {
+        let wanted = Wanted { name, kind: None, min: Bytes(0), limit };
+        return family::blocks_by_owner(&args.which, &members, &wanted);
+    }
+    let input = args.which.open()?;
+    by_owner(args, &input, &input.heap()?)
 }
 
 /// Adds what all rows add up to, and what is dead, if that is known.
-pub(super) fn add_totals(
-    table: &mut Table,
-    args: &Args,
-    all: (u64, Bytes),
-    dead: Option<(u64, Bytes)>,
-) {
+fn add_totals(table: &mut Table, args: &Args, all: (u64, Bytes), dead: Option<(u64, Bytes)>) {
     let figures = |(blocks, size): (u64, Bytes)| vec![grouped(blocks), bytes(size.0 as f64)];
     let total = figures(all);
     if let Some(owner) = &args.owner {
@@ -113,32 +110,6 @@ pub(super) fn add_totals(
         table.strong(total, "retained by all roots");
         table.faint(dead.map_or_else(unknown_dead, figures), "dead, not yet freed");
     }
-}
-
-/// Counts blocks by type or kind.
-pub(super) fn count(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<Histogram, Failure> {
-    let owners = args.owner.as_deref().map(|name| owners::called(heap, name)).transpose()?;
-    let histogram = with_spinner("counting blocks".into(), || match &owners {
-        Some(owners) => query::owned_histogram(heap, owners),
-        None => query::histogram(heap),
-    });
-    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
-    if args.by == By::Type {
-        allocated::name(&mut histogram, input, heap, owners.as_deref())?;
-    }
-    Ok(histogram)
-}
-
-/// What some owners have, by type or kind, with what allocated blocks without a type.
-pub(super) fn of_owners(
-    input: &Input,
-    heap: &Heap<'_>,
-    owners: &[RootNodeId],
-) -> Result<Histogram, Failure> {
-    let histogram = with_spinner("counting blocks".into(), || query::owned_histogram(heap, owners));
-    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
-    allocated::name(&mut histogram, input, heap, Some(owners))?;
-    Ok(histogram)
 }
 
 /// What a row of a table of kinds has before the name.
@@ -171,15 +142,16 @@ fn sharing(blocks: Option<u64>) -> String {
 
 /// The blocks of each owner.
 fn by_owner(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<ExitCode, Failure> {
-    let owners = args.owner.as_deref().map(|name| owners::called(heap, name)).transpose()?;
+    let owners = args.owner.as_deref().map(|name| named::owners_called(heap, name)).transpose()?;
     let mut rows = with_spinner("counting blocks".into(), || query::owned_blocks(heap))
         .map_err(|error| input.failure(&error))?;
     rows.retain(|row| owners.as_ref().is_none_or(|owners| owners.contains(&row.owner.owner)));
-    let answer = Owners { rows };
+    let Limit(limit) = args.limit;
+    let left_out = rows.split_off(rows.len().min(limit)).len();
+    let answer = Owners { rows, left_out };
     input.answer(heap, &args.which.form, &answer, |canvas| {
-        let Limit(limit) = args.limit;
         let mut table = Table::new(&["blocks", "size", "", "off-heap", "retained"], "owner");
-        for row in answer.rows.iter().take(limit) {
+        for row in &answer.rows {
             let figures = vec![
                 grouped(row.blocks),
                 bytes(row.owner.owned.0 as f64),
@@ -190,13 +162,13 @@ fn by_owner(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<ExitCode, Fai
             table.row(figures, owners::titled(&row.owner));
         }
         table.print(canvas);
-        more(canvas, answer.rows.len(), limit);
+        more(canvas, answer.left_out);
     })
 }
 
-pub(super) fn more(canvas: &mut Canvas, rows: usize, limit: usize) {
-    if rows > limit {
-        let more = grouped((rows - limit) as u64);
+fn more(canvas: &mut Canvas, left_out: usize) {
+    if left_out > 0 {
+        let more = grouped(left_out as u64);
         canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
     }
 }

@@ -1,42 +1,34 @@
 //! The snapshot that a command reads, and its index.
 
+use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::fs;
-use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
+use std::sync::Arc;
 
-use indicatif::{ProgressBar, ProgressStyle};
-use memtrail_heap::graph::{Failed, Graph, Place};
+use memtrail_engine::heap::{Opening, Room, open_heap};
+use memtrail_engine::question::{Host, Trace};
+use memtrail_engine::{Bytes, Engine, Setting, SnapshotFile as _};
+use memtrail_heap::BlockIndex;
+use memtrail_heap::graph::Failed;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_heap::{BlockIndex, BlockTypes, Bytes, give_back_freed};
-use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use memtrail_typeflow::Coverage;
-use memtrail_types::Types;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
-use crate::canvas::{self, Canvas, STRONG};
+use crate::answer::{Form, put};
+use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::outcome;
+use crate::recording_facts;
 use crate::recording_source::{Fitting, Need, Process};
-use crate::view::snapshot_file::{self, BLOCK_TYPES, keep};
-
-use super::named;
-use super::typed::{self, Bounded};
-use super::variables::{self, StoredTypes};
-
-/// What takes less is over before anyone wonders.
-const PATIENCE: Duration = Duration::from_secs(1);
-/// How often it is shown that work goes on.
-const TICK: Duration = Duration::from_millis(100);
+use crate::snapshot_file::{self, File, MemoryArgs, types};
+use crate::spinner::{Spinner, with_spinner};
+use crate::types::lookup;
 
 /// Which snapshot.
 #[derive(clap::Args)]
@@ -50,89 +42,10 @@ pub(super) struct Which {
     /// (Memtrail.dump), instead of the last
     #[arg(long, value_name = "N|LABEL")]
     snapshot: Option<String>,
-    /// Analyse with about so much memory, at least a twentieth of the heap's size; what does not fit
-    /// is put into files beside the snapshot while that takes
-    #[arg(long, value_name = "SIZE", value_parser = named::size)]
-    memory: Option<Bytes>,
+    #[command(flatten)]
+    memory: MemoryArgs,
     #[command(flatten)]
     pub(super) form: Form,
-}
-
-/// How an answer is printed.
-#[derive(clap::Args)]
-pub(crate) struct Form {
-    /// Print the answer as JSON; sizes in bytes
-    #[arg(long)]
-    pub(super) json: bool,
-    /// Columns to use instead of the terminal's
-    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
-    width: Option<u16>,
-}
-
-impl Form {
-    /// Prints an answer as JSON, or as text by `draw`. With `partial`, what is wrong with a
-    /// snapshot that it is about, it is marked as an answer about a part of it.
-    fn put<T: Serialize>(
-        &self,
-        answer: &T,
-        partial: Option<&str>,
-        draw: impl FnOnce(&mut Canvas),
-    ) -> Result<(), Failure> {
-        if self.json {
-            let mut out = BufWriter::new(std::io::stdout().lock());
-            match partial {
-                None => serde_json::to_writer_pretty(&mut out, answer),
-                Some(why) => serde_json::to_value(answer).and_then(|answer| {
-                    serde_json::to_writer_pretty(&mut out, &marked(answer, why))
-                }),
-            }
-            .map_err(std::io::Error::from)?;
-            writeln!(out)?;
-            out.flush()?;
-        } else {
-            let mut canvas = Canvas::new(canvas::width(self.width));
-            if let Some(why) = partial {
-                let text = format!("partial: {why}; all figures are of the part before");
-                canvas.paragraph(STRONG, 2, &text);
-                canvas.gap();
-            }
-            draw(&mut canvas);
-            let mut out = anstream::stdout().lock();
-            out.write_all(canvas.finish().as_bytes())?;
-            out.flush()?;
-        }
-        Ok(())
-    }
-}
-
-/// A partial answer as JSON. A list is put into an object then, as its `rows`.
-fn marked(answer: Value, why: &str) -> Value {
-    match answer {
-        Value::Object(mut fields) => {
-            fields.insert("partial".into(), why.into());
-            Value::Object(fields)
-        }
-        rows => Value::Object(Map::from_iter([
-            ("partial".to_owned(), Value::from(why)),
-            ("rows".to_owned(), rows),
-        ])),
-    }
-}
-
-/// Prints an answer about snapshots. With `damaged`, what is wrong with one of them, it is marked as
-/// partial, and the command fails.
-pub(crate) fn put<T: Serialize>(
-    form: &Form,
-    damaged: Option<String>,
-    answer: &T,
-    draw: impl FnOnce(&mut Canvas),
-) -> Result<ExitCode, Failure> {
-    form.put(answer, damaged.as_deref(), draw)?;
-    match damaged {
-        None => Ok(ExitCode::SUCCESS),
-        Some(damaged) => Err(Failure::new(Kind::Input, damaged)
-            .hint("what is said is of the part before that alone")),
-    }
 }
 
 impl Which {
@@ -148,8 +61,7 @@ impl Which {
 
     /// The snapshot of one of them.
     pub(super) fn open_of(&self, recording: &Path) -> Result<Input, Failure> {
-        let file = choose(recording, self.snapshot.as_deref())?;
-        Ok(Input { memory: self.memory, ..Input::open(&file)? })
+        Input::open(&choose(recording, self.snapshot.as_deref())?, self.memory)
     }
 }
 
@@ -168,7 +80,7 @@ pub(super) fn place_in(files: &[PathBuf], wanted: &str) -> Result<usize, Failure
     let number: Option<u64> = wanted.parse().ok();
     let by_number = || files.iter().position(|file| number.is_some() && number_of(file) == number);
     let labels: Vec<Option<String>> =
-        files.iter().map(|file| snapshot_file::look(file, None).0.label).collect();
+        files.iter().map(|file| snapshot_file::facts(file, None).label).collect();
     let by_label = || labels.iter().rposition(|label| label.as_deref() == Some(wanted));
     if let Some(place) = by_number().or_else(by_label) {
         return Ok(place);
@@ -218,7 +130,8 @@ pub(super) fn none(path: &Path) -> Failure {
         let message = format_args!("{}: {}", path.display(), failed.join("; "));
         return Failure::new(Kind::Input, message);
     }
-    let is_native = Recording::open(path).is_ok_and(|recording| loading::is_native(&recording));
+    let is_native =
+        Recording::open(path).is_ok_and(|recording| recording_facts::is_native(&recording));
     let hint = if is_native {
         "snapshots are of OCaml's heap, and this program is native; leaks: memtrail leaks REC"
     } else {
@@ -235,11 +148,10 @@ pub(super) fn number_of(file: &Path) -> Option<u64> {
 /// An opened snapshot.
 pub(super) struct Input {
     path: PathBuf,
-    map: MappedFile,
-    /// How much memory an analysis may use.
-    memory: Option<Bytes>,
-    /// What `memtrail types` stored in the recording, once it was read.
-    types: OnceCell<Option<StoredTypes>>,
+    bytes: Bytes,
+    memory: MemoryArgs,
+    /// The file with what `memtrail types` stored in the recording, once that was read.
+    file: OnceCell<File>,
     /// Set if the names of variables cannot be read, which was reported: the exit code.
     without_names: Cell<Option<ExitCode>>,
 }
@@ -250,124 +162,61 @@ impl Input {
         self.path.parent().map_or_else(Vec::new, failed_beside)
     }
 
-    pub(super) fn open(path: &Path) -> Result<Self, Failure> {
-        let map = MappedFile::open(path).map_err(|error| cannot_open(path, &error))?;
+    pub(super) fn open(path: &Path, memory: MemoryArgs) -> Result<Self, Failure> {
+        let bytes = File::new(path, None, memory).open();
+        let bytes = bytes.map_err(|error| cannot_open(path, &error))?;
         Ok(Self {
             path: path.to_path_buf(),
-            map,
-            memory: None,
-            types: OnceCell::new(),
+            bytes,
+            memory,
+            file: OnceCell::new(),
             without_names: Cell::new(None),
         })
     }
 
-    /// A file beside the snapshot.
-    fn beside(&self, what: &str) -> PathBuf {
-        let mut name = self.path.clone().into_os_string();
-        name.push(what);
-        PathBuf::from(name)
-    }
-
     /// The snapshot with its analysis: read from the index, or made and left there.
     pub(super) fn heap(&self) -> Result<Heap<'_>, Failure> {
-        let snapshot = Snapshot::read(&self.map).map_err(|error| self.failure(&error))?;
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let index = self.beside(".index");
-        if let Some(graph) = Graph::open_index(&snapshot, &index) {
-            return self.with_variables(Heap {
-                snapshot,
-                graph,
-                threads,
-                types: BlockTypes::default(),
-            });
-        }
-        let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
-        let graph = with_spinner(message, || self.analyse(&snapshot, threads))?;
-        let heap = Heap { snapshot, graph, threads, types: BlockTypes::default() };
-        // Where it cannot be left, the next command takes as long as this one: that is all.
-        let _ = keep(&index, |out| heap.graph.write_index(&heap.snapshot, out));
-        self.with_variables(heap)
+        self.analysed(false)
     }
 
     /// The same, with the types of blocks as far as they are declared, and by contents for the others.
     pub(super) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
-        let mut heap = self.heap()?;
-        let source = self.stored().map_or_else(|| typed::source(&[]), |stored| stored.source);
-        let path = self.beside(BLOCK_TYPES);
-        let bounded = self.bounded()?;
-        let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
-        if let Some(types) = BlockTypes::open_file(&mut heap.snapshot, source, &path, place) {
-            heap.types = types;
-            self.give_back(&heap);
-            return Ok(heap);
-        }
-        let blocks = heap.snapshot.blocks();
-        typed::give_back(&mut heap, &self.beside(".index"));
-        if let Some(types) = self.types() {
-            let message = format!("typing {} blocks", count(f64::from(blocks)));
-            with_spinner(message, || typed::find(&mut heap, types, bounded.as_ref()))
-                .map_err(|failed| self.failed(&failed, blocks))?;
-        }
-        let message = format!("looking at {} blocks", count(f64::from(blocks)));
-        with_spinner(message, || heap.recognise_in(place))
-            .map_err(|failed| self.failed(&failed, blocks))?;
-        // As with the index.
-        let _ = keep(&path, |out| heap.types.write_file(&heap.snapshot, source, out));
-        self.give_back(&heap);
-        Ok(heap)
+        self.analysed(true)
     }
 
-    /// Gives pages of the snapshot and its index back to the system. They are read again when they are used.
-    pub(super) fn give_back(&self, heap: &Heap<'_>) {
-        self.map.give_back();
-        heap.graph.give_back();
-        give_back_freed();
+    /// The snapshot, with the types of blocks if they are needed.
+    pub(super) fn analysed(&self, typed: bool) -> Result<Heap<'_>, Failure> {
+        let snapshot = Snapshot::read(&self.bytes).map_err(|error| self.failure(&error))?;
+        let (blocks, file) = (snapshot.blocks(), self.file());
+        let opening = Opening { typed, keep: true, strict: true };
+        let message = format!("analysing {} blocks", count(f64::from(blocks)));
+        with_spinner(message, || open_heap(file, &*self.bytes, snapshot, opening))
+            .map_err(|failed| self.failed(&failed, blocks))
     }
 
     /// How far the types of blocks reach; `None` if nothing is stored of types.
     pub(super) fn coverage(&self, heap: &Heap<'_>) -> Result<Option<Coverage>, Failure> {
-        let Some(types) = self.types() else { return Ok(None) };
-        let bounded = self.bounded()?;
-        let coverage =
-            with_spinner("typing blocks".into(), || typed::coverage(heap, types, bounded.as_ref()));
+        let Some(types) = self.file().types() else { return Ok(None) };
+        let (room, memory) = (self.room()?, self.file().memory_limit());
+        let coverage = with_spinner("typing blocks".into(), || {
+            types::coverage(heap, types, &room.place, memory.map(|limit| limit.memory))
+        });
         coverage.map(Some).map_err(|failed| self.failed(&failed, heap.snapshot.blocks()))
     }
 
-    /// The types that `memtrail types` stored in the recording.
-    fn types(&self) -> Option<&Types> {
-        self.stored().map(|stored| &stored.types)
-    }
-
-    /// What `memtrail types` stored in the recording.
-    fn stored(&self) -> Option<&StoredTypes> {
-        let read = || {
-            let folder = self.path.parent().unwrap_or(Path::new("."));
-            variables::stored(folder).unwrap_or_else(|failure| {
+    /// The file, with what `memtrail types` stored in the recording.
+    fn file(&self) -> &File {
+        self.file.get_or_init(|| {
+            let stored = lookup::stored(self.folder()).unwrap_or_else(|failure| {
                 // The snapshot can be read all the same.
                 self.without_names.set(Some(failure.report()));
                 None
-            })
-        };
-        self.types.get_or_init(read).as_ref()
+            });
+            File::new(&self.path, stored.map(Arc::new), self.memory)
+        })
     }
 
-    /// Names global variables, if the recording has their names.
-    fn with_variables<'h>(&self, mut heap: Heap<'h>) -> Result<Heap<'h>, Failure> {
-        if let Some(types) = self.types() {
-            variables::name(&mut heap, types).map_err(|error| self.failure(&error))?;
-        }
-        Ok(heap)
-    }
-
-    fn analyse(&self, snapshot: &Snapshot<'_>, threads: usize) -> Result<Graph, Failure> {
-        let Some(memory) = self.memory else {
-            return Graph::new(snapshot, threads).map_err(|error| self.failure(&error));
-        };
-        Graph::new_bounded(snapshot, Some(&self.map), memory, self.folder(), threads)
-            .map_err(|failed| self.failed(&failed, snapshot.blocks()))
-    }
-
-    /// Where columns are that memory is not to hold.
+    /// The folder of the snapshot, which has columns that do not fit into memory.
     pub(super) fn folder(&self) -> &Path {
         match self.path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -375,12 +224,9 @@ impl Input {
         }
     }
 
-    /// The limit of memory, if there is one.
-    pub(super) fn bounded(&self) -> Result<Option<Bounded<'_>>, Failure> {
-        let Some(memory) = self.memory else { return Ok(None) };
-        let place =
-            Place::bounded(self.folder(), memory).map_err(|error| self.failed(&error.into(), 0))?;
-        Ok(Some(Bounded { memory, _snapshot: place.watch(&self.map), place }))
+    /// Room for columns, within the limit of memory if there is one.
+    pub(super) fn room(&self) -> Result<Room<'_>, Failure> {
+        Room::of(self.file(), &*self.bytes).map_err(|error| self.failed(&error.into(), 0))
     }
 
     /// The error about an analysis that did not come to an end.
@@ -439,27 +285,27 @@ impl Input {
     }
 }
 
-/// Does something that may take long, and says so on a terminal if it does.
-pub(crate) fn with_spinner<T>(message: String, work: impl FnOnce() -> T) -> T {
-    let (done, wait) = mpsc::channel::<()>();
-    thread::scope(|scope| {
-        scope.spawn(move || {
-            if wait.recv_timeout(PATIENCE) != Err(RecvTimeoutError::Timeout) {
-                return;
-            }
-            let bar = ProgressBar::new_spinner().with_elapsed(PATIENCE);
-            bar.set_style(
-                ProgressStyle::with_template("{spinner} {msg}: {elapsed}")
-                    .unwrap_or_else(|_| ProgressStyle::default_spinner()),
-            );
-            bar.set_message(message);
-            bar.enable_steady_tick(TICK);
-            // It ends when the sender is gone: nothing is ever sent.
-            let _ = wait.recv();
-            bar.finish_and_clear();
-        });
-        let result = work();
-        drop(done);
-        result
-    })
+impl Host for Input {
+    /// Other commands report why a trace cannot be read.
+    fn trace(&self, heap: &Heap<'_>) -> Option<Trace> {
+        if heap.snapshot.samples.is_empty() {
+            return None;
+        }
+        let recording = Recording::open(self.folder()).ok()?;
+        if recording_facts::is_snapshot_alone(&recording) {
+            return None;
+        }
+        let engine = Engine::new(Setting::default());
+        let id = loading::add(&engine, &recording).ok()?;
+        Some(Trace { engine, id })
+    }
+
+    fn give_back(&self, heap: &Heap<'_>) {
+        heap.graph.give_back();
+        self.bytes.give_back();
+    }
+
+    fn show_work(&self, what: &'static str) -> Box<dyn Any> {
+        Box::new(Spinner::start(what.to_owned()))
+    }
 }

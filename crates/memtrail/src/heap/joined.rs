@@ -10,15 +10,16 @@ use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
-use super::input::{choose, none, number_of, with_spinner};
-use super::named_snapshot::VariableNames;
+use super::input::{choose, none, number_of};
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::recording_facts;
 use crate::recording_source::{Fitting, Need, Process};
 use crate::references;
-use crate::view::snapshot_file;
+use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
+use crate::spinner::with_spinner;
 
 /// Earlier snapshots that are looked at, at most.
 const MAX_EARLIER: usize = 23;
@@ -34,6 +35,8 @@ pub(crate) struct WhichRecording {
     /// The snapshot with this number, or the last with this label (Memtrail.dump), instead of the last
     #[arg(long, value_name = "N|LABEL")]
     snapshot: Option<String>,
+    #[command(flatten)]
+    pub(crate) memory: MemoryArgs,
 }
 
 /// Trace and snapshot, opened.
@@ -43,7 +46,7 @@ pub(crate) struct Joined {
     id: RecordingId,
     snapshot: u64,
     path: PathBuf,
-    names: VariableNames,
+    files: SnapshotFiles,
 }
 
 impl WhichRecording {
@@ -58,7 +61,7 @@ impl WhichRecording {
 
     /// The snapshot of one of them.
     pub(super) fn open_of(&self, path: &Path) -> Result<Joined, Failure> {
-        Joined::open(Recording::open(path)?, self.snapshot.as_deref())
+        Joined::open(Recording::open(path)?, self.snapshot.as_deref(), self.memory)
     }
 
     /// The recording that is meant, with heap snapshots or references.
@@ -88,12 +91,13 @@ impl WhichRecording {
         }
         let recording = Recording::open(&self.path)?;
         let path = choose(&recording.path, self.snapshot.as_deref())?;
-        let (facts, file) = snapshot_file::look(&path, None);
+        let files = SnapshotFiles::alone(self.memory);
+        let (facts, file) = files.open(&path, None);
         let engine = Engine::new(Setting::default());
         let id = engine.add_without_trace(loading::describe_snapshot(&path, &facts));
         let snapshot = facts.number;
         engine.add_snapshot(id, facts, Some(file));
-        Ok(Joined { recording, engine, id, snapshot, path, names: VariableNames::default() })
+        Ok(Joined { recording, engine, id, snapshot, path, files })
     }
 
     /// Those that are asked for: of a family, all in which leaks are found.
@@ -117,8 +121,12 @@ pub(super) fn has_references_alone(recording: &Path) -> bool {
 
 impl Joined {
     /// Opens the snapshot with this number or label, or the last.
-    pub(crate) fn open(recording: Recording, wanted: Option<&str>) -> Result<Self, Failure> {
-        if loading::is_snapshot_alone(&recording) {
+    pub(crate) fn open(
+        recording: Recording,
+        wanted: Option<&str>,
+        memory: MemoryArgs,
+    ) -> Result<Self, Failure> {
+        if recording_facts::is_snapshot_alone(&recording) {
             let path = recording.path.display();
             return Err(Failure::new(Kind::Usage, format_args!("{path} is a snapshot alone"))
                 .hint("name the recording that it is in: what allocated blocks is in its trace"));
@@ -126,12 +134,12 @@ impl Joined {
         let path = choose(&recording.path, wanted)?;
         let number = number_of(&path).ok_or_else(|| none(&recording.path))?;
         // Before the recording is described: which units are a library's is found with the names.
-        let names = VariableNames::of_recording(&recording.path);
+        let files = SnapshotFiles::of_recording(&recording.path, memory);
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording)?;
-        let (facts, file) = snapshot_file::look(&path, Some(number));
-        engine.add_snapshot(id, facts, Some(names.name(file)));
-        Ok(Self { snapshot: number, path, recording, engine, id, names })
+        let (facts, file) = files.open(&path, Some(number));
+        engine.add_snapshot(id, facts, Some(file));
+        Ok(Self { snapshot: number, path, recording, engine, id, files })
     }
 
     /// Adds the snapshot with this number or label, or the first, and gives its number.
@@ -158,12 +166,12 @@ impl Joined {
 
     fn add_snapshots(&self, most: usize, is_wanted: impl Fn(u64) -> bool) {
         let snapshots = snapshot_file::of_recording(&self.recording.path);
-        add_snapshots(&self.engine, self.id, &self.names, snapshots, most, is_wanted);
+        add_snapshots(&self.engine, self.id, &self.files, snapshots, most, is_wanted);
     }
 
     /// Whether variables of units outside the standard library have names.
     pub(crate) fn has_names(&self) -> bool {
-        self.names.has_any()
+        self.files.have_names()
     }
 
     /// The recording's number, and that of the snapshot: what queries begin with.
@@ -256,7 +264,7 @@ impl Joined {
 
     /// The exit code, which says if the trace is damaged.
     pub(crate) fn verdict(&self) -> Result<std::process::ExitCode, Failure> {
-        if loading::is_snapshot_alone(&self.recording) {
+        if recording_facts::is_snapshot_alone(&self.recording) {
             return Ok(std::process::ExitCode::SUCCESS);
         }
         damage::verdict(&self.recording, &self.engine.damage(self.id).unwrap_or_default())
@@ -264,16 +272,21 @@ impl Joined {
 }
 
 /// Adds all snapshots of a recording, some of very many, evenly.
-pub(crate) fn add_some_snapshots(engine: &Engine, id: RecordingId, recording: &Recording) {
-    let names = VariableNames::of_recording(&recording.path);
+pub(crate) fn add_some_snapshots(
+    engine: &Engine,
+    id: RecordingId,
+    recording: &Recording,
+    memory: MemoryArgs,
+) {
+    let files = SnapshotFiles::of_recording(&recording.path, memory);
     let snapshots = snapshot_file::of_recording(&recording.path);
-    add_snapshots(engine, id, &names, snapshots, MAX_EARLIER + 1, |_| true);
+    add_snapshots(engine, id, &files, snapshots, MAX_EARLIER + 1, |_| true);
 }
 
 fn add_snapshots(
     engine: &Engine,
     id: RecordingId,
-    names: &VariableNames,
+    files: &SnapshotFiles,
     mut snapshots: Vec<(u64, PathBuf)>,
     most: usize,
     is_wanted: impl Fn(u64) -> bool,
@@ -281,8 +294,8 @@ fn add_snapshots(
     snapshots.retain(|(number, _)| is_wanted(*number));
     for place in evenly(snapshots.len(), most) {
         let (number, path) = &snapshots[place];
-        let (facts, file) = snapshot_file::look(path, Some(*number));
-        engine.add_snapshot(id, facts, Some(names.name(file)));
+        let (facts, file) = files.open(path, Some(*number));
+        engine.add_snapshot(id, facts, Some(file));
     }
 }
 

@@ -3,22 +3,23 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
+use memtrail_engine::question::named;
 use memtrail_heap::Bytes;
-use memtrail_heap::graph::Place;
 use memtrail_heap::query::{self, CutReference, JointBlock, JointLimits, JointShare};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::allocated;
 use super::found::{Found, of_each};
-use super::input::{Input, Which, with_spinner};
-use super::named;
+use super::input::{Input, Which};
+use super::named::size as named_size;
 use super::owners::HOLDS;
 use super::table::{Table, outside};
-use super::variables::field_of;
+use super::title::field_of;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::spinner::with_spinner;
 
 /// Roots that reach a block: so many are computed, and so many of them printed.
 const MAX_ROOTS: usize = 100;
@@ -42,7 +43,7 @@ pub(crate) struct Args {
     #[arg(value_name = "ROOT")]
     root: Option<String>,
     /// Leave out what is smaller: 100k, 1M, 2GiB [default: 1 % of all that is retained]
-    #[arg(long, value_name = "SIZE", value_parser = named::size)]
+    #[arg(long, value_name = "SIZE", value_parser = named_size)]
     min: Option<Bytes>,
     /// Maximum number of blocks of each; 0 for all
     #[arg(long, value_name = "N", default_value = "5")]
@@ -77,10 +78,9 @@ fn find(args: &Args, input: &Input) -> Result<Found<Shares>, Failure> {
     let least = if of.is_some() { Bytes(1) } else { Bytes(retained.0.div_ceil(LEAST)) };
     let min = args.min.unwrap_or(least);
     let limits = JointLimits { of, min, blocks, roots: MAX_ROOTS, cut: MAX_CUT };
-    let bounded = input.bounded()?;
-    let place = bounded.as_ref().map_or(&Place::Memory, |bounded| &bounded.place);
+    let room = input.room()?;
     let rows = with_spinner("looking for what has to be cut".into(), || {
-        query::joint_shares_in(place, &heap, limits)
+        query::joint_shares_in(&room.place, &heap, limits)
     });
     let blocks_in_all = heap.snapshot.blocks();
     let mut rows = rows.map_err(|failed| input.failed(&failed, blocks_in_all))?;

@@ -1,11 +1,13 @@
 //! `memtrail heap …`: what retains memory, asked of heap snapshots.
 
 mod allocated;
+mod ask;
 mod block;
 mod blocks;
 pub(crate) mod changes;
 mod children;
 mod containers;
+mod coverage;
 mod csv;
 pub(crate) mod family;
 mod found;
@@ -15,7 +17,6 @@ pub(crate) mod input;
 pub(crate) mod joined;
 mod joint;
 mod named;
-pub(crate) mod named_snapshot;
 mod owners;
 mod path;
 mod recognised;
@@ -28,9 +29,6 @@ mod strings;
 mod survivors;
 pub(crate) mod table;
 mod title;
-pub(crate) mod typed;
-mod types;
-pub(crate) mod variables;
 pub(crate) mod who;
 pub(crate) mod why;
 
@@ -84,7 +82,7 @@ enum Command {
     Retained(retained::Args),
     Shared(shared::Args),
     Strings(strings::Args),
-    Types(types::Args),
+    Coverage(coverage::Args),
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -104,7 +102,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Sites(args) => sites::run(args),
         Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),
-        Command::Types(args) => types::run(args),
+        Command::Coverage(args) => coverage::run(args),
         Command::Diff(args) => changes::diff(args),
         Command::Growth(args) => changes::growth(args),
     }

@@ -2,21 +2,23 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::{KindHistogram, View, allocated_parts, named};
 use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{self, Heap, Histogram, OwnerDetails, OwnerRow, SharedPart};
+use memtrail_heap::query::{self, Heap, OwnerDetails, OwnerRow, SharedPart};
 use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
+use super::ask::asked_in_vain;
 use super::family;
 use super::histogram;
-use super::input::{Input, Which, with_spinner};
-use super::named;
+use super::input::{Input, Which};
 use super::table::{Table, outside};
 use super::title::Title;
-use super::variables::with_type;
+use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
+use crate::spinner::with_spinner;
 
 /// So many aliases are shown in a list, of rows with this share at least, and so many rows of what is shared.
 const MAX_ALIASES: usize = 2;
@@ -51,7 +53,7 @@ struct Owners {
     details: Option<OwnerDetails>,
     /// Of a single root that was asked for: what it owns, by type or kind.
     #[serde(skip_serializing_if = "Option::is_none")]
-    contents: Option<Histogram>,
+    contents: Option<KindHistogram>,
 }
 
 pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
@@ -60,13 +62,13 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
     }
     let input = which.open()?;
     let heap = if wanted.name.is_some() { input.typed_heap()? } else { input.heap()? };
-    let named = wanted.name.map(|name| matching(&heap, name)).transpose()?;
+    let named = wanted.name.map(|name| named::labelled(&heap, name)).transpose()?;
     let mut answer = with_spinner("adding up what each root owns".into(), || {
         answer(&heap, wanted, named.as_deref())
     });
     add_held_values(&input, &heap, &mut answer.rows)?;
     if let ([row], true) = (answer.rows.as_slice(), answer.details.is_some()) {
-        answer.contents = Some(histogram::of_owners(&input, &heap, &[row.owner])?);
+        answer.contents = Some(contents(&input, &heap, row.owner)?);
     }
     input.answer(&heap, &which.form, &answer, |canvas| {
         if let ([row], Some(details)) = (answer.rows.as_slice(), &answer.details) {
@@ -90,6 +92,21 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
     })
 }
 
+/// What an owner has, by type or kind.
+fn contents(input: &Input, heap: &Heap<'_>, owner: RootNodeId) -> Result<KindHistogram, Failure> {
+    let question = "counting blocks".to_owned();
+    let histogram = with_spinner(question, || query::owned_histogram(heap, &[owner]));
+    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
+    let room = input.room()?;
+    allocated_parts(
+        &View { heap, place: &room.place, host: input },
+        &mut histogram,
+        Some(&[owner]),
+    )
+    .map_err(|unanswered| asked_in_vain(input, heap, unanswered))?;
+    Ok(histogram.into())
+}
+
 /// Adds what variables without a name hold, for which types are looked for.
 fn add_held_values(input: &Input, heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Result<(), Failure> {
     let is_unnamed = |row: &OwnerRow| row.kind == RootKind::Global.name() && row.variable.is_none();
@@ -101,34 +118,12 @@ fn add_held_values(input: &Input, heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Res
         .map_err(|error| input.failure(&error))
 }
 
-/// The roots that a name means.
-fn matching(heap: &Heap<'_>, name: &str) -> Result<Vec<RootNodeId>, Failure> {
-    let known = named::matching(heap, name)?;
-    let labels = &heap.snapshot.labels;
-    let is_meant = |path: Vec<String>| known.contains(&path.join(" / "));
-    let labels = labels.iter().filter(|(id, _)| is_meant(query::label_path(labels, *id)));
-    Ok(labels.map(|(id, _)| heap.graph.root_nodes().label(id)).collect())
-}
-
-/// The owners that a name means, also by their aliases.
-pub(super) fn called(heap: &Heap<'_>, name: &str) -> Result<Vec<RootNodeId>, Failure> {
-    let named = matching(heap, name)?;
-    let rows = query::owners(heap, &named).rows;
-    Ok(rows.iter().filter(|row| is_meant(row, &named)).map(|row| row.owner).collect())
-}
-
-/// Whether an owner or one of its aliases is among some roots.
-fn is_meant(row: &OwnerRow, named: &[RootNodeId]) -> bool {
-    let mut roots = [row.root, row.owner].into_iter().chain(row.alias_roots.iter().copied());
-    roots.any(|root| named.contains(&root))
-}
-
 fn answer(heap: &Heap<'_>, wanted: &Wanted<'_>, named: Option<&[RootNodeId]>) -> Owners {
     let all = query::owners(heap, named.unwrap_or_default());
     let mut rows = all.rows;
     rows.retain(|row| {
         let size = row.owned + row.owned_external;
-        named.is_none_or(|named| is_meant(row, named))
+        named.is_none_or(|named| named::is_meant(row, named))
             && wanted.kind.is_none_or(|kind| kind.name() == row.kind)
             && (named.is_some() || size >= wanted.min)
     });
@@ -239,14 +234,14 @@ fn one(canvas: &mut Canvas, row: &OwnerRow, details: &OwnerDetails) {
 }
 
 /// What a root owns, by type or kind.
-fn owned(canvas: &mut Canvas, contents: &Histogram) {
+fn owned(canvas: &mut Canvas, contents: &KindHistogram) {
     if contents.rows.is_empty() {
         return;
     }
     canvas.gap();
     let mut table = Table::new(&histogram::COLUMNS, "what it owns, by type or kind");
     for row in contents.rows.iter().take(MAX_KINDS) {
-        histogram::add(&mut table, row, None);
+        histogram::add(&mut table, &row.sum, None);
     }
     table.print(canvas);
     if contents.rows.len() > MAX_KINDS {

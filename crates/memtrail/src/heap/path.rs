@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::named;
 use memtrail_heap::BlockIndex;
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, FoldedContainer, Heap, MergedPath, Path, Step};
@@ -10,14 +11,14 @@ use serde::Serialize;
 
 use super::allocated;
 use super::found::{Found, of_each};
-use super::input::{Input, Which, with_spinner};
-use super::named;
+use super::input::{Input, Which};
 use super::recognised::{Recognised, recognise};
 use super::table::{Table, outside};
-use super::variables::{field_of, with_type};
+use super::title::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::spinner::with_spinner;
 
 /// Show the retaining path of a block, or of a kind or type of blocks
 ///
@@ -56,8 +57,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Limit(limit) = args.limit;
     let Some(block) = args.block else {
-        let draw = |canvas: &mut Canvas, shapes: &Shapes| draw_shapes(canvas, shapes, limit);
-        return of_each(&args.which, |input| shapes(args, input), Shapes::size, draw);
+        return of_each(&args.which, |input| shapes(args, input), Shapes::size, draw_shapes);
     };
     let input = args.which.open()?;
     let heap = input.typed_heap()?;
@@ -67,18 +67,29 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
 
 /// Paths of some blocks of a kind or type, by shape.
 #[derive(Serialize)]
-#[serde(transparent)]
 struct Shapes {
     paths: Vec<MergedPath>,
-    #[serde(skip)]
+    /// Shapes that `--limit` left out.
+    left_out: usize,
+    /// Blocks whose paths were looked at.
     looked_at: u64,
+    /// Blocks of the kind or type.
+    blocks: u64,
+    /// What all of these paths retain.
     #[serde(skip)]
-    there: u64,
+    retained: Bytes,
+}
+
+/// The path of a block; nothing retains some.
+#[derive(Serialize)]
+struct OnePath {
+    #[serde(flatten)]
+    path: Option<Path>,
 }
 
 impl Shapes {
     fn size(&self) -> Bytes {
-        self.paths.iter().map(|path| path.retained).sum()
+        self.retained
     }
 }
 
@@ -90,7 +101,12 @@ fn shapes(args: &Args, input: &Input) -> Result<Found<Shapes>, Failure> {
     };
     let mut paths = query::merged_paths(&heap, &some).map_err(|error| input.failure(&error))?;
     allocated::name_merged(&mut paths, input, &heap)?;
-    Ok(Found::new(input, &heap, Shapes { paths, looked_at: some.len() as u64, there }))
+    let retained = paths.iter().map(|path| path.retained).sum();
+    let Limit(limit) = args.limit;
+    let left_out = paths.split_off(paths.len().min(limit)).len();
+    let looked_at = some.len() as u64;
+    let answer = Shapes { paths, left_out, looked_at, blocks: there, retained };
+    Ok(Found::new(input, &heap, answer))
 }
 
 /// Some blocks of a kind, and how many there are.
@@ -109,7 +125,7 @@ fn of_kind(
         heap.types = types;
     }
     if some.is_empty() {
-        return Err(named::no_kind(kind));
+        return Err(named::no_kind(kind).into());
     }
     Ok((there, some))
 }
@@ -124,20 +140,20 @@ fn of_type(
     let (there, some) =
         query::sample_of_type(heap, name, args.sample).map_err(|error| input.failure(&error))?;
     if some.is_empty() {
-        return Err(named::no_type(name));
+        return Err(named::no_type(name).into());
     }
     Ok((there, some))
 }
 
-fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes, limit: usize) {
-    let Shapes { paths: merged, looked_at, there } = shapes;
+fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes) {
+    let Shapes { paths: merged, left_out, looked_at, blocks: there, .. } = shapes;
     let text = if looked_at == there {
         format!("all {} blocks looked at", grouped(*there))
     } else {
         format!("{} of {} blocks looked at (--sample)", grouped(*looked_at), grouped(*there))
     };
     canvas.line(&[(PLAIN, &text)]);
-    for path in merged.iter().take(limit) {
+    for path in merged {
         canvas.gap();
         let size = bytes(path.retained.0 as f64);
         let of = if looked_at == there { "" } else { " of those looked at" };
@@ -152,10 +168,9 @@ fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes, limit: usize) {
             }
         }
     }
-    if merged.len() > limit {
+    if *left_out > 0 {
         canvas.gap();
-        let more = merged.len() - limit;
-        canvas.line(&[(FAINT, &format!("… and {more} other shapes (--limit 0: all)"))]);
+        canvas.line(&[(FAINT, &format!("… and {left_out} other shapes (--limit 0: all)"))]);
     }
 }
 
@@ -200,8 +215,9 @@ fn one(
     let mut path = query::path(heap, block).map_err(|error| input.failure(&error))?;
     fold(args, input, heap, path.as_mut_slice())?;
     allocated::name_steps(path.as_mut_slice(), input, heap)?;
-    input.answer(heap, &args.which.form, &path, |canvas| {
-        let Some(path) = &path else {
+    let answer = OnePath { path };
+    input.answer(heap, &args.which.form, &answer, |canvas| {
+        let Some(path) = &answer.path else {
             canvas.line(&[(PLAIN, &nothing(block))]);
             return;
         };

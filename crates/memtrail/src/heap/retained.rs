@@ -2,16 +2,18 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::ApiError;
+use memtrail_engine::question::named;
 use memtrail_heap::query::{self, Retained, RetainedGroup};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::family;
 use super::found::Found;
-use super::input::{Input, Which, with_spinner};
-use super::named;
+use super::input::{Input, Which};
 use super::table::{Table, outside};
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
+use crate::spinner::with_spinner;
 
 /// Compute exactly what would be freed without a group of blocks or roots
 ///
@@ -55,7 +57,7 @@ pub(super) fn find(args: &Args, input: &Input) -> Result<Found<Retained>, Failur
     let root_nodes = args.roots.iter().map(|root| named::root(&heap, root));
     let blocks = args.blocks.iter().map(|block| input.block(&heap, *block));
     let group = RetainedGroup {
-        root_nodes: root_nodes.collect::<Result<_, _>>()?,
+        root_nodes: root_nodes.collect::<Result<_, ApiError>>()?,
         blocks: blocks.collect::<Result<_, _>>()?,
         kinds: args.kinds.clone(),
     };
@@ -64,7 +66,7 @@ pub(super) fn find(args: &Args, input: &Input) -> Result<Found<Retained>, Failur
     })
     .map_err(|error| input.failure(&error))?;
     if retained.blocks == 0 && group.root_nodes.is_empty() && group.blocks.is_empty() {
-        return Err(named::no_kind(&args.kinds.join("`, `")));
+        return Err(named::no_kind(&args.kinds.join("`, `")).into());
     }
     Ok(Found::new(input, &heap, retained))
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
+use memtrail_engine::question::named;
 use memtrail_heap::graph::{RootNode, RootNodeId, RootNodes, SUPER_ROOT};
 use memtrail_heap::query::{
     self, Everything, ReachCache, RootOrder, RootQuery, RootRow, joint_name,
@@ -12,14 +13,15 @@ use memtrail_text::rounded::{bytes, grouped, percent, ratio};
 use serde::Serialize;
 
 use super::found::{Found, of_each};
-use super::input::{Input, Which, with_spinner};
-use super::named;
+use super::input::{Input, Which};
+use super::named::{kind as named_kind, size as named_size};
 use super::owners::{self, Wanted};
 use super::table::{Table, Text, outside};
 use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::spinner::with_spinner;
 
 /// List the roots that own most memory
 ///
@@ -50,11 +52,11 @@ pub(crate) struct Args {
     #[arg(long)]
     retained: bool,
     /// Leave out what owns less (--retained: retains; --sort reachable: reaches): 100k, 1M, 2GiB
-    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = named::size, hide_default_value = true)]
+    #[arg(long, value_name = "SIZE", default_value = "1", value_parser = named_size, hide_default_value = true)]
     min: Bytes,
     /// Only one kind: global, stack, local-c, global-c, finaliser, memprof, hook, domain,
     /// ephemeron, static, other
-    #[arg(long, value_parser = named::kind)]
+    #[arg(long, value_parser = named_kind)]
     kind: Option<RootKind>,
     /// What comes first
     #[arg(long, value_enum, default_value_t = Sort::Owned)]

@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::named;
 use memtrail_heap::query;
 use memtrail_text::rounded::bytes;
 
 use super::input::Which;
-use super::named;
 use super::table::Table;
 use crate::error::Failure;
 

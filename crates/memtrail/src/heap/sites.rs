@@ -10,9 +10,9 @@ use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, put};
 use super::joined::{Joined, WhichRecording};
 use super::table::Table;
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -65,7 +65,8 @@ pub(super) const NOT_SAMPLED: &str =
 #[derive(Serialize)]
 struct Sites<'a> {
     #[serde(flatten)]
-    samples: &'a OfSnapshot<SamplesResponse>,
+    samples: &'a SamplesResponse,
+    left_out: usize,
     #[serde(skip_serializing_if = "Caveats::is_empty")]
     caveats: &'a Caveats,
 }
@@ -79,9 +80,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let samples = find(args, &joined, limit)?;
     let caveats = joined.caveats();
     let mark = caveats.mark();
-    let answer = Sites { samples: &samples, caveats: &caveats };
-    put(&args.form, joined.damage(&samples), &answer, |canvas| {
-        let SamplesResponse { rows, count, .. } = &samples.response;
+    let damage = joined.damage(&samples);
+    let samples = samples.response;
+    let left_out = samples.count.saturating_sub(samples.rows.len());
+    let answer = Sites { samples: &samples, left_out, caveats: &caveats };
+    put(&args.form, damage, &answer, |canvas| {
+        let rows = &samples.rows;
         if rows.is_empty() {
             canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
             canvas.paragraph(FAINT, 0, NOT_SAMPLED);
@@ -100,14 +104,14 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             table.row(figures, place(&row.name, row.file.as_deref(), row.line));
         }
         table.print(canvas);
-        let left_out = count.saturating_sub(rows.len()) as u64;
         if left_out > 0 {
-            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+            let left_out = grouped(left_out as u64);
+            canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
         }
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
-        found(canvas, samples.response.coverage);
+        found(canvas, samples.coverage);
         canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
     })?;
     joined.verdict()

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, ReachCache, RootRow};
 use memtrail_text::rounded::bytes;
+use serde::Serialize;
 
 use super::found::{Found, of_each};
 use super::input::{Input, Which};
@@ -26,14 +27,27 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    of_each(&args.which, find, |rows| size(rows), |canvas, rows| draw(canvas, args, rows))
+    of_each(
+        &args.which,
+        find,
+        |stack| size(&stack.rows),
+        |canvas, stack| {
+            draw(canvas, args, &stack.rows);
+        },
+    )
 }
 
-/// Threads and frames.
-fn find(input: &Input) -> Result<Found<Vec<RootRow>>, Failure> {
+/// The answer.
+#[derive(Serialize)]
+struct Stack {
+    /// Threads and frames.
+    rows: Vec<RootRow>,
+}
+
+fn find(input: &Input) -> Result<Found<Stack>, Failure> {
     let heap = input.heap()?;
     let rows = query::root_rows(&heap, &query::stack(&heap), &ReachCache::default());
-    Ok(Found::new(input, &heap, rows))
+    Ok(Found::new(input, &heap, Stack { rows }))
 }
 
 /// What the stacks reach; of those that overlap the largest.

@@ -4,6 +4,7 @@ use std::process::ExitCode;
 
 use memtrail_heap::query::{self, StringSums, Strings};
 use memtrail_text::rounded::{bytes, grouped};
+use serde::Serialize;
 
 use super::family;
 use super::found::Found;
@@ -32,8 +33,17 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     find(&args.which.open()?, args.limit)?.put(&args.which.form, draw)
 }
 
+/// The answer.
+#[derive(Serialize)]
+pub(super) struct Duplicates {
+    #[serde(flatten)]
+    pub(super) strings: Strings,
+    /// Rows that `--limit` left out.
+    pub(super) left_out: u64,
+}
+
 /// The strings of a snapshot.
-pub(super) fn find(input: &Input, limit: Limit) -> Result<Found<Strings>, Failure> {
+pub(super) fn find(input: &Input, limit: Limit) -> Result<Found<Duplicates>, Failure> {
     let heap = input.heap()?;
     let strings = query::strings(&heap, limit.0)
         .map_err(|error| input.failure(&error))?
@@ -41,10 +51,11 @@ pub(super) fn find(input: &Input, limit: Limit) -> Result<Found<Strings>, Failur
             Failure::new(Kind::Input, "the snapshot has no contents of strings")
                 .hint("take one with them: memtrail run --snapshot … --contents")
         })?;
-    Ok(Found::new(input, &heap, strings))
+    let left_out = strings.sums.repeated.saturating_sub(strings.duplicates.len() as u64);
+    Ok(Found::new(input, &heap, Duplicates { strings, left_out }))
 }
 
-pub(super) fn draw(canvas: &mut Canvas, strings: &Strings) {
+pub(super) fn draw(canvas: &mut Canvas, Duplicates { strings, .. }: &Duplicates) {
     draw_sums(canvas, strings.sums, None);
     if strings.duplicates.is_empty() {
         return;

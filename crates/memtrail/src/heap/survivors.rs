@@ -12,14 +12,15 @@ use memtrail_text::rounded::{grouped, percent, seconds};
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, put};
 use super::joined::Joined;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
 use crate::error::Failure;
 use crate::limit::Limit;
 use crate::recording_source::{Need, Process};
+use crate::snapshot_file::MemoryArgs;
 
 /// List the allocation sites whose blocks survived from one snapshot to another
 ///
@@ -55,6 +56,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "20")]
     pub(super) limit: Limit,
     #[command(flatten)]
+    memory: MemoryArgs,
+    #[command(flatten)]
     pub(super) form: Form,
 }
 
@@ -73,7 +76,8 @@ pub(super) enum Sort {
 #[derive(Serialize)]
 struct Survivors<'a> {
     #[serde(flatten)]
-    survivors: &'a OfSnapshot<SurvivorsResponse>,
+    found: &'a SurvivorsResponse,
+    left_out: usize,
     #[serde(skip_serializing_if = "Caveats::is_empty")]
     caveats: &'a Caveats,
 }
@@ -86,9 +90,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let path = args.process.one(&args.path, Need::Snapshots)?;
     let (joined, survivors) = find(args, &path, limit)?;
     let caveats = joined.caveats();
-    let answer = Survivors { survivors: &survivors, caveats: &caveats };
-    put(&args.form, damaged(&survivors), &answer, |canvas| {
-        draw(canvas, &survivors.response, caveats.mark());
+    let damage = damaged(&survivors);
+    let survivors = survivors.response;
+    let left_out = survivors.count.saturating_sub(survivors.rows.len());
+    let answer = Survivors { found: &survivors, left_out, caveats: &caveats };
+    put(&args.form, damage, &answer, |canvas| {
+        draw(canvas, &survivors, caveats.mark());
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
@@ -107,7 +114,7 @@ pub(super) fn find(
     path: &Path,
     limit: usize,
 ) -> Result<(Joined, OfSnapshot<SurvivorsResponse>), Failure> {
-    let joined = Joined::open(Recording::open(path)?, args.to.as_deref())?;
+    let joined = Joined::open(Recording::open(path)?, args.to.as_deref(), args.memory)?;
     let from = joined.add(args.from.as_deref())?;
     let (rec, to) = joined.ids();
     let survivors = joined.rows(

@@ -1,6 +1,5 @@
 //! A variable in a row of a table: its name first, then its type and position as far as they fit.
 
-use super::variables::with_type;
 use crate::canvas::{columns, elide_end, elide_start};
 
 /// With fewer columns than that, part of a type tells nothing.
@@ -47,6 +46,29 @@ impl Title {
             }
             _ => elide_start(name, room),
         }
+    }
+}
+
+/// `table : int list  cache.ml:12`.
+pub(crate) fn with_type(name: &str, ty: Option<&str>, position: Option<&str>) -> String {
+    let mut text = name.to_owned();
+    if let Some(ty) = ty {
+        text.push_str(" : ");
+        text.push_str(ty);
+    }
+    if let Some(position) = position {
+        text.push_str("  ");
+        text.push_str(position);
+    }
+    text
+}
+
+/// The field that leads on: ` .data`, by number where it has no name.
+pub(crate) fn field_of(name: Option<&str>, field: Option<u64>) -> String {
+    match (name, field) {
+        (Some(name), _) => format!(" {name}"),
+        (None, Some(field)) => format!(" .{field}"),
+        (None, None) => String::new(),
     }
 }
 

@@ -9,11 +9,11 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes, grouped, percent};
 
 use super::family;
-use super::input::{Form, put};
 use super::joined::{Joined, WhichRecording};
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use super::why::allocated;
+use crate::answer::{Form, Limited, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -54,8 +54,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let Limit(limit) = args.limit;
     let answer = find(args, &joined, limit)?;
     let caveats = joined.caveats();
-    put(&args.form, joined.damage(&answer), &answer, |canvas| {
-        draw(canvas, &answer.response);
+    let damage = joined.damage(&answer);
+    let who = answer.response;
+    put(&args.form, damage, &Limited::new(&who, who.rows.len(), who.count), |canvas| {
+        draw(canvas, &who);
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }

@@ -13,9 +13,10 @@ use super::gzip::gzip;
 use super::privacy::Privacy;
 use super::{references, snapshots};
 use crate::error::{Failure, Kind};
-use crate::heap::variables;
 use crate::loading;
-use crate::view::snapshot_file;
+use crate::recording_facts;
+use crate::snapshot_file::{self, MemoryArgs};
+use crate::types::lookup;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
 const MAX_BLOCKS: u64 = 10_000_000;
@@ -52,6 +53,7 @@ pub(super) fn pack(
     most: u64,
     bare: u64,
     privacy: Privacy,
+    memory: MemoryArgs,
 ) -> Result<Vec<Packed>, Failure> {
     let room = most.saturating_sub(bare);
     if room < LEAST {
@@ -71,7 +73,7 @@ pub(super) fn pack(
     let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
     let sizes: u64 = whole.iter().map(|whole| whole.len() as u64).sum();
     // Traces can be subsampled, snapshots cannot: half of the room is theirs if they need it.
-    let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2), privacy);
+    let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2), privacy, memory);
     room -= snapshots
         .iter()
         .flat_map(|(all, _)| all)
@@ -105,13 +107,13 @@ pub(super) fn pack(
 }
 
 fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure> {
-    if loading::is_snapshot_alone(recording) {
+    if recording_facts::is_snapshot_alone(recording) {
         return Ok(Box::new(Vec::new()));
     }
     let path = &recording.trace;
     let failed = |error: std::io::Error| loading::unreadable(path, &error);
     // A file that another process may cut short must not be mapped.
-    if loading::grows(recording) {
+    if recording_facts::grows(recording) {
         return Ok(Box::new(std::fs::read(path).map_err(failed)?));
     }
     Ok(Box::new(MappedFile::open(path).map_err(failed)?))
@@ -124,8 +126,8 @@ fn one(
     whole: Vec<u8>,
     room: u64,
 ) -> Result<(Packed, Option<NewIds>), Failure> {
-    if loading::is_snapshot_alone(recording) {
-        let (facts, _) = snapshot_file::look(&recording.path, None);
+    if recording_facts::is_snapshot_alone(recording) {
+        let facts = snapshot_file::facts(&recording.path, None);
         let description = loading::describe_snapshot(&recording.path, &facts);
         return Ok((Packed::of(description, Vec::new(), Anomalies::default()), None));
     }
@@ -135,7 +137,7 @@ fn one(
     let decoded = reader.for_each(Detail::Marks, |event, _| {
         blocks += u64::from(matches!(event, Event::Alloc(_)));
     });
-    variables::look_up(&recording.path);
+    lookup::look_up(&recording.path);
     let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
     if whole.len() as u64 <= room && blocks <= MAX_BLOCKS {

@@ -20,9 +20,10 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use crate::damage;
 use crate::error::{Failure, Kind};
-use crate::loading;
 use crate::output::{Output, is_standard};
+use crate::recording_facts;
 use crate::recording_source::{Process, ProcessNames};
+use crate::snapshot_file::MemoryArgs;
 use crate::source::SourceOptions;
 use crate::view::{check_filter, fragment};
 use fit::Packed;
@@ -90,6 +91,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     source: SourceOptions,
 
+    #[command(flatten)]
+    memory: MemoryArgs,
+
     /// Print what was written as one JSON object
     #[arg(long)]
     json: bool,
@@ -114,7 +118,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let folders = args.source.open()?;
     let sources = source_files::pack(&recordings, folders.as_ref(), args.max_size.0)?;
-    let mut packed = fit::pack(&recordings, args.max_size.0, page::bare(&sources), privacy)?;
+    let mut packed =
+        fit::pack(&recordings, args.max_size.0, page::bare(&sources), privacy, args.memory)?;
     for family in families {
         let members = (family.start as u32 + 1..family.end as u32).collect();
         packed[family.start].description.members = members;
@@ -137,10 +142,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Writes recordings and the page into a file of at most `most` bytes, without contents of strings.
-pub(crate) fn write(recordings: &[Recording], path: &Path, most: Size) -> Result<(), Failure> {
+pub(crate) fn write(
+    recordings: &[Recording],
+    path: &Path,
+    most: Size,
+    memory: MemoryArgs,
+) -> Result<(), Failure> {
     let privacy = Privacy { contents: false, redact: false };
     let sources = PackedSources::default();
-    let packed = fit::pack(recordings, most.0, page::bare(&sources), privacy)?;
+    let packed = fit::pack(recordings, most.0, page::bare(&sources), privacy, memory)?;
     let output = Output::create(path)?;
     let text = page::assemble(&packed, &sources, "");
     (&output.file).write_all(text.as_bytes()).map_err(|error| output.failure(&error))?;
@@ -149,7 +159,7 @@ pub(crate) fn write(recordings: &[Recording], path: &Path, most: Size) -> Result
 
 /// `server-4711.html` of `server-4711.memtrail`.
 fn default_name(recording: &Path) -> PathBuf {
-    let name = loading::name(recording);
+    let name = recording_facts::name(recording);
     let stem = [".memtrail", ".family", ".ctf"].iter().find_map(|end| name.strip_suffix(end));
     PathBuf::from(format!("{}.html", stem.filter(|stem| !stem.is_empty()).unwrap_or(&name)))
 }

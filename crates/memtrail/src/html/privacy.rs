@@ -4,10 +4,14 @@ use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use memtrail_engine::heap::MemoryLimit;
 use memtrail_engine::{Bytes, Description, SnapshotFacts, SnapshotFile};
-use memtrail_heap::Variable;
+use memtrail_heap::graph::{Failed, Place};
+use memtrail_heap::query::Heap;
+use memtrail_heap::read::Error;
 use memtrail_heap::redact::{Removed, file_name, function_name, redact};
-use memtrail_references::{Place, References, Thread};
+use memtrail_heap::{TypesSource, Variable};
+use memtrail_references::{Place as RootPlace, References, Thread};
 use memtrail_trace::redact::Replaced;
 use memtrail_trace::{Reader, TraceInfo};
 
@@ -102,12 +106,12 @@ impl Privacy {
                 *module = file_name_of(module);
             }
             for root in &mut references.roots {
-                if let Place::Data { variable: Some(variable), .. } = &mut root.place {
+                if let RootPlace::Data { variable: Some(variable), .. } = &mut root.place {
                     variable.position = variable.position.as_deref().map(file_name_of);
                 }
-                if let Place::Stack(thread)
-                | Place::ThreadLocal(thread)
-                | Place::SystemCall(thread) = &mut root.place
+                if let RootPlace::Stack(thread)
+                | RootPlace::ThreadLocal(thread)
+                | RootPlace::SystemCall(thread) = &mut root.place
                 {
                     *thread = Thread(0);
                 }
@@ -149,6 +153,22 @@ impl SnapshotFile for Cleaned {
     fn open(&self) -> io::Result<Bytes> {
         let bytes = self.file.open()?;
         Ok(Box::new(redact(&bytes, self.removed).map_err(io::Error::other)?))
+    }
+
+    fn types_source(&self) -> TypesSource {
+        self.file.types_source()
+    }
+
+    fn name_roots(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
+        self.file.name_roots(heap)
+    }
+
+    fn find_types(&self, heap: &mut Heap<'_>, place: &Place) -> Result<(), Failed> {
+        self.file.find_types(heap, place)
+    }
+
+    fn memory_limit(&self) -> Option<MemoryLimit> {
+        self.file.memory_limit()
     }
 }
 

@@ -2,7 +2,6 @@
 //! and of the others their summaries.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
 use indicatif::ProgressBar;
@@ -16,9 +15,8 @@ use memtrail_trace::subsample::NewIds;
 
 use super::gzip::{gunzip, gzip};
 use super::privacy::Privacy;
-use crate::heap::named_snapshot::VariableNames;
-use crate::loading;
-use crate::view::snapshot_file;
+use crate::recording_facts;
+use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 
 /// The most blocks of a snapshot that a browser should be asked to analyse.
 const MAX_BLOCKS: u64 = 8_000_000;
@@ -84,17 +82,16 @@ pub(super) fn pack(
     recordings: &[Recording],
     room: u64,
     privacy: Privacy,
+    memory: MemoryArgs,
 ) -> Vec<(Vec<Packed>, bool)> {
     let mut found = Vec::new();
     let mut packed: Vec<(Vec<Packed>, bool)> =
         recordings.iter().map(|_| (Vec::new(), false)).collect();
     for (number, recording) in recordings.iter().enumerate() {
-        let mut names = None;
-        for (facts, file) in of(recording) {
+        for (facts, file) in of(recording, memory) {
             packed[number].1 |= facts.contents && !privacy.contents;
             let (facts, file) = privacy.snapshot(facts, file);
-            let names = names.get_or_insert_with(|| VariableNames::of_recording(folder(recording)));
-            found.push(Found { recording: number, facts, file: names.name(file) });
+            found.push(Found { recording: number, facts, file });
         }
     }
     if found.is_empty() {
@@ -133,15 +130,21 @@ pub(super) fn pack(
 }
 
 /// The snapshots of a recording, or the one that it is.
-fn of(recording: &Recording) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
-    if loading::is_snapshot_alone(recording) {
-        return vec![snapshot_file::look(&recording.path, None)];
+fn of(recording: &Recording, memory: MemoryArgs) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
+    if recording_facts::is_snapshot_alone(recording) {
+        let folder = recording.path.parent().unwrap_or(&recording.path);
+        let files = SnapshotFiles::of_recording(folder, memory);
+        return vec![files.open(&recording.path, None)];
     }
     if !recording.path.is_dir() {
         return Vec::new();
     }
-    let files = snapshot_file::of_recording(&recording.path);
-    files.iter().map(|(number, path)| snapshot_file::look(path, Some(*number))).collect()
+    let found = snapshot_file::of_recording(&recording.path);
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let files = SnapshotFiles::of_recording(&recording.path, memory);
+    found.iter().map(|(number, path)| files.open(path, Some(*number))).collect()
 }
 
 /// Adds summaries to snapshots that have none yet, each as long as there is room for all.
@@ -160,14 +163,6 @@ fn summarise(found: &mut [Found], room: u64) {
         bar.inc(1);
     }
     bar.finish_and_clear();
-}
-
-/// The folder that has what `memtrail types` stored.
-fn folder(recording: &Recording) -> &Path {
-    match recording.path.parent() {
-        Some(folder) if loading::is_snapshot_alone(recording) => folder,
-        _ => &recording.path,
-    }
 }
 
 /// A snapshot and its types, gzipped: both, the snapshot alone, or neither if they had more than `room` bytes.

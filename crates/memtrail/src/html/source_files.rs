@@ -6,6 +6,7 @@ use memtrail_recording::Recording;
 use super::gzip::gzip;
 use crate::error::Failure;
 use crate::loading;
+use crate::recording_facts;
 use crate::source::SourceFolders;
 
 /// Most bytes of all source files together, as they are in the page.
@@ -35,7 +36,7 @@ pub(super) fn pack(
     let room = MAX_TOGETHER.min(most / SHARE);
     let (mut sources, mut used, mut left_out) = (SourcesInMemory::default(), 0, 0);
     let engine = Engine::new(Setting::default());
-    for recording in recordings.iter().filter(|one| !loading::is_snapshot_alone(one)) {
+    for recording in recordings.iter().filter(|one| !recording_facts::is_snapshot_alone(one)) {
         let id = loading::add(&engine, recording)?;
         for recorded in engine.files_by_size(id).map_err(|error| loading::refused(&error))? {
             if sources.0.contains_key(&recorded) {

@@ -10,11 +10,12 @@ use serde::Serialize;
 
 use super::look::{Found, look};
 use super::{Args, draw_suspect};
+use crate::answer::put;
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
-use crate::heap::input::put;
+use crate::recording_facts;
 use crate::references::draw;
-use crate::{loading, shell_quote};
+use crate::shell_quote;
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -87,13 +88,13 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
         let mut is_unjudged = false;
         for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {
             let path = Path::new(recording);
-            let name = loading::name(path);
+            let name = recording_facts::name(path);
             canvas.line(&[(FAINT, &format!("   in {name}"))]);
             draw_suspect(canvas, number, suspect, &shell_quote::path(path));
             canvas.gap();
         }
         for process in &found.processes {
-            let name = loading::name(Path::new(&process.recording));
+            let name = recording_facts::name(Path::new(&process.recording));
             is_unjudged |= leaks::is_unjudged(&process.leaks);
             let all = format!("{name}: {}", leaks::of_process(&process.leaks));
             canvas.paragraph(PLAIN, 2, &all);

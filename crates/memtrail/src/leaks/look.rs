@@ -14,7 +14,8 @@ use memtrail_recording::Recording;
 use super::Args;
 use crate::error::Failure;
 use crate::heap::joined::Joined;
-use crate::view::snapshot_file;
+use crate::recording_facts;
+use crate::snapshot_file;
 use crate::{caveats, damage, loading};
 
 /// Of a snapshot of OCaml's heap alone.
@@ -48,7 +49,9 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
 fn look_at(args: &Args, path: &Path, limit: usize) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
-    if !has_snapshots && (loading::has_malloc(&recording) || loading::is_native(&recording)) {
+    if !has_snapshots
+        && (recording_facts::has_malloc(&recording) || recording_facts::is_native(&recording))
+    {
         among_sites(args, &recording, limit)
     } else {
         among_owners(args, path, limit)

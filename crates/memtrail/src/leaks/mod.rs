@@ -10,9 +10,9 @@ use std::process::ExitCode;
 use memtrail_engine::leaks::{Conclusion, LeaksResponse, Suspect};
 use memtrail_text::rounded::{bytes, percent};
 
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
-use crate::heap::input::{Form, put};
 use crate::heap::joined::WhichRecording;
 use crate::limit::Limit;
 use crate::references::draw as references;

@@ -20,7 +20,8 @@ use memtrail_trace::{Detail, Reader, Timestamp, TraceInfo};
 
 use super::{ProcessNames, RecordingSource};
 use crate::error::{Failure, Kind};
-use crate::{damage, loading, outcome};
+use crate::recording_facts;
+use crate::{damage, outcome};
 
 /// Members whose traces can be read, and what is wrong with others.
 struct Sources<'a> {
@@ -118,7 +119,7 @@ pub(super) fn merged(
 fn open(member: &Member) -> Result<(&Recording, Bytes), String> {
     let recording = member.recording.as_ref().map_err(ToString::to_string)?;
     // A file that another process may cut short must not be mapped.
-    let bytes: std::io::Result<Bytes> = if loading::grows(recording) {
+    let bytes: std::io::Result<Bytes> = if recording_facts::grows(recording) {
         std::fs::read(&recording.trace).map(|bytes| Box::new(bytes) as Bytes)
     } else {
         MappedFile::open(&recording.trace).map(|map| Box::new(map) as Bytes)
@@ -157,7 +158,7 @@ fn common_info(
 /// The name of each process's outermost frame, and when its memory is freed.
 fn parts(readers: &Readers<'_>, called: &Called<'_>) -> Vec<(String, Option<Timestamp>)> {
     let ended = |(_, recording, reader): &(&Member, &Recording, Reader<'_>)| {
-        if loading::grows(recording) {
+        if recording_facts::grows(recording) {
             return None;
         }
         let known = recording.description.as_ref().and_then(|d| d.ended_unix_us);

@@ -59,9 +59,9 @@ pub(crate) struct Args {
     #[arg(long, value_enum, default_value_t = Grouping::Site)]
     pub(super) by: Grouping,
 
-    /// How many places to show; 0 for all
+    /// Maximum number of places; 0 for all
     #[arg(long, value_name = "N", default_value = "10")]
-    pub(super) top: Limit,
+    pub(super) limit: Limit,
 
     /// Print everything as JSON, sizes in bytes, times in seconds
     #[arg(long)]

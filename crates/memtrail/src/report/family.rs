@@ -8,11 +8,11 @@ use memtrail_recording::{FileState, Recording, SMALLEST_WITH_LAST_SNAPSHOT, has_
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use serde::Serialize;
 
-use super::collections;
-use super::memory::{Moment, ResidentMemory};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::heap::table::Table;
 use crate::outcome;
+use crate::process::collections;
+use crate::process::memory::{Moment, ResidentMemory};
 
 /// Processes in the table, at most.
 const MAX_ROWS: usize = 40;

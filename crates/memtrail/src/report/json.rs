@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Process;
 use super::family::FamilyReport;
-use super::memory::ResidentMemory;
+use crate::process::memory::ResidentMemory;
 
 /// Version of the object.
 const FORMAT: u32 = 1;

@@ -2,12 +2,10 @@
 
 mod args;
 mod chain;
-pub(crate) mod collections;
 mod curve;
 mod family;
 mod json;
 mod link;
-pub(crate) mod memory;
 mod places;
 mod sparkline;
 mod text;
@@ -33,13 +31,14 @@ use memtrail_text::rounded;
 
 pub(crate) use self::args::Args;
 use self::family::FamilyReport;
-use self::memory::ResidentMemory;
 use self::when::{LiveAt, Span, When};
 use crate::canvas;
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::figure_files;
+use crate::process::collections;
+use crate::process::memory::ResidentMemory;
 use crate::rates;
 
 /// Points of the timeline in JSON.
@@ -55,7 +54,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let question = Question {
         selection: select(args, &profile, &zone)?,
         by: args.by.into(),
-        top: args.top.0,
+        top: args.limit.0,
         points: if args.json { JSON_POINTS } else { curve::points(width) },
     };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));

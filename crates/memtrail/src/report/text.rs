@@ -7,11 +7,13 @@ use memtrail_recording::{FileState, Outcome, Recording};
 use memtrail_text::rounded::{bytes, count, grouped, percent, ratio, seconds};
 
 use super::family::FamilyReport;
-use super::{Process, collections, curve, places, when};
+use super::{Process, curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::damage::UNKNOWN;
+use crate::outcome;
+use crate::process::collections;
 use crate::rates;
-use crate::{loading, outcome};
+use crate::recording_facts;
 
 /// The whole report; styled, as the caller may strip styles.
 pub(super) fn render(
@@ -58,7 +60,7 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
     let (command, context) = (clean(&command), context.unwrap_or_default());
     canvas.line(&[(STRONG, &command), (PLAIN, &context)]);
     if recording.is_merged() {
-        let name = loading::name(&recording.path);
+        let name = recording_facts::name(&recording.path);
         canvas.line(&[(PLAIN, &format!("with other processes, recorded in {name}"))]);
     }
 

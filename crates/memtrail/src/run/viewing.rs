@@ -18,6 +18,7 @@ use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::json;
+use crate::snapshot_file::MemoryArgs;
 use crate::view::{Serving, Shown, Sources, follow_family};
 
 /// Between two looks at what agents report.
@@ -59,7 +60,7 @@ impl Viewing {
             family: family.map(Path::to_path_buf),
             serving: serving.clone(),
             announcement,
-            sources: Sources::new(true),
+            sources: Sources::new(true, MemoryArgs::default()),
             known: HashSet::new(),
             shown: None,
             failed: false,

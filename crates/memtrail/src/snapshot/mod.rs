@@ -19,7 +19,8 @@ use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
-use crate::loading::is_native;
+use crate::json;
+use crate::recording_facts::is_native;
 use core_file::CoreArgs;
 use find::Target;
 
@@ -123,8 +124,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = std::io::stdout().lock();
     if args.json {
         let answer = Answer { pid, path: file.to_string_lossy(), snapshot: &found };
-        serde_json::to_writer_pretty(&mut out, &answer).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json::write(&mut out, &answer)?;
     }
     match found.outcome {
         SnapshotOutcome::Complete { pause_ns, bytes: size, blocks, .. } => {

@@ -36,6 +36,7 @@ use std::time::Duration;
 use crate::error::Failure;
 use crate::heap::sites::By;
 use crate::limit::Limit;
+use crate::snapshot_file::MemoryArgs;
 use crate::view::Serving;
 use watched::Watched;
 
@@ -85,6 +86,9 @@ pub(crate) struct Args {
     /// Columns of the table of --once, instead of the terminal's
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     width: Option<u16>,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     #[command(flatten)]
     serving: Serving,

@@ -15,12 +15,12 @@ use super::watched::{Shown, Watched};
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG};
 use crate::damage;
 use crate::error::{Failure, Kind};
-use crate::heap::input::with_spinner;
 use crate::heap::joined::add_some_snapshots;
 use crate::heap::table::Table;
 use crate::json;
 use crate::limit::Limit;
 use crate::loading;
+use crate::spinner::with_spinner;
 
 /// Prints them.
 pub(super) fn run(mut watched: Watched, args: &Args) -> Result<ExitCode, Failure> {
@@ -30,7 +30,7 @@ pub(super) fn run(mut watched: Watched, args: &Args) -> Result<ExitCode, Failure
     let mut look = || {
         watched.look(&engine, wanted, None, |recording| {
             let id = loading::add(&engine, recording)?;
-            add_some_snapshots(&engine, id, recording);
+            add_some_snapshots(&engine, id, recording, args.memory);
             Ok(id)
         })
     };

@@ -58,7 +58,7 @@ pub(super) fn run(watched: Watched, args: &Args) -> Result<ExitCode, Failure> {
 
 impl<'a> Session<'a> {
     fn new(watched: Watched, args: &'a Args) -> Result<Self, Failure> {
-        let sources = Sources::new(watched.may_grow());
+        let sources = Sources::new(watched.may_grow(), args.memory);
         let state = State::new(args.by.into(), watched.is_family());
         let next_look = Instant::now();
         let mut session = Self { args, watched, sources, state, page: None, next_look };
@@ -157,7 +157,7 @@ impl<'a> Session<'a> {
         let Some(folder) = self.watched.family_folder() else {
             return self.args.serving.start(&self.sources, &[]);
         };
-        let sources = Sources::new(true);
+        let sources = Sources::new(true, self.args.memory);
         follow_family(&sources, folder)?;
         self.args.serving.start(&sources, &[])
     }

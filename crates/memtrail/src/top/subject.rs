@@ -8,8 +8,9 @@ use memtrail_recording::{REQUEST_FILE, Recording, is_alive};
 
 use super::process::ProcessFigures;
 use crate::error::{Failure, Kind};
+use crate::recording_facts;
 use crate::recording_source::note_successor;
-use crate::{loading, snapshot};
+use crate::snapshot;
 
 /// What is watched.
 pub(super) struct Subject {
@@ -36,7 +37,7 @@ impl Subject {
 
     /// A recording and its process.
     pub(super) fn of(recording: Recording) -> Result<Self, Failure> {
-        if loading::is_snapshot_alone(&recording) {
+        if recording_facts::is_snapshot_alone(&recording) {
             let message = format_args!("{} is a snapshot alone", recording.path.display());
             return Err(Failure::new(Kind::Usage, message)
                 .hint("name the process or its recording; memtrail heap roots shows a snapshot"));
@@ -71,7 +72,7 @@ impl Subject {
     /// Whether the process runs and its recording grows, as far as can be told from this machine.
     pub(super) fn is_running(&self) -> bool {
         let is_gone = self.is_here && self.pid.is_some_and(|pid| !is_alive(pid));
-        loading::grows(&self.recording) && !is_gone
+        recording_facts::grows(&self.recording) && !is_gone
     }
 
     /// What the system says of the process, if it runs on this machine.

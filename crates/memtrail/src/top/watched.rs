@@ -14,7 +14,7 @@ use super::family::FamilyFigures;
 use super::figures::{Figures, Moment, Wanted};
 use super::subject::Subject;
 use crate::error::Failure;
-use crate::loading;
+use crate::recording_facts;
 
 /// A process that is watched, or one of the programs that a process was.
 pub(super) struct Process {
@@ -95,7 +95,7 @@ impl Watched {
     pub(super) fn may_grow(&self) -> bool {
         match &self.target {
             Target::Process(subject) => {
-                subject.as_ref().is_some_and(|subject| loading::grows(&subject.recording))
+                subject.as_ref().is_some_and(|subject| recording_facts::grows(&subject.recording))
             }
             Target::Family { .. } => true,
         }

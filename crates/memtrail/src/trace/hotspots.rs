@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use crate::caveats;
 use crate::error::Failure;
+use crate::json;
 use crate::plain_text;
 use crate::recording_source::Process;
 use crate::trace::input::Input;
@@ -58,8 +59,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let report = Report { caveats: caveats::reported(&input.recording).of_allocation(), ..report };
     let mut out = plain_text::standard_output(args.json);
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json::write(&mut out, &report)?;
     } else {
         report.print(&mut out)?;
     }

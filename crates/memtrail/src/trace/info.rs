@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::caveats;
 use crate::damage;
 use crate::error::Failure;
+use crate::json;
 use crate::outcome;
 use crate::plain_text;
 use crate::rates;
@@ -52,8 +53,7 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let summary = Summary::new(&input, &reader, &decoded, &stats.finish());
     let mut out = plain_text::standard_output(args.json);
     if args.json {
-        serde_json::to_writer_pretty(&mut out, &summary).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json::write(&mut out, &summary)?;
     } else {
         summary.print(&mut out, &input, reader.info())?;
     }

@@ -1,6 +1,7 @@
 //! `memtrail types`: names and types of a program's global variables.
 
 mod counts;
+pub(crate) mod lookup;
 mod plugins;
 mod print;
 mod problems;
@@ -18,8 +19,6 @@ use crate::limit::Limit;
 use crate::recording_source::{Need, Process};
 use search::search;
 use subject::Subject;
-
-pub(crate) use search::search_and_store;
 
 /// Name a program's global variables, and store the names in its recording
 ///

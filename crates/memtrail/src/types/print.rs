@@ -15,6 +15,7 @@ use super::counts::Counts;
 use super::problems;
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
+use crate::json;
 use crate::limit::Limit;
 
 pub(super) fn print(
@@ -27,8 +28,7 @@ pub(super) fn print(
     if args.json {
         let mut out = BufWriter::new(std::io::stdout().lock());
         let answer = Answer::of(types, chosen, error, stored);
-        serde_json::to_writer_pretty(&mut out, &answer).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json::write(&mut out, &answer)?;
         out.flush()?;
         return Ok(ExitCode::SUCCESS);
     }

@@ -14,7 +14,7 @@ use super::plugins;
 use super::sibling;
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
-use crate::heap::input::with_spinner;
+use crate::spinner::with_spinner;
 
 /// With the value `off`, names are searched by `memtrail types` alone.
 const VARIABLE: &str = "MEMTRAIL_TYPES";
@@ -50,7 +50,7 @@ pub(super) fn search(
 
 /// Searches for a recording whose names are needed and were never searched, and stores what is found. Where that is not
 /// possible, there are no names: `memtrail types` tells why.
-pub(crate) fn search_and_store(recording: &Path) {
+pub(super) fn search_and_store(recording: &Path) {
     if std::env::var_os(VARIABLE).as_deref() == Some(OsStr::new("off")) {
         return;
     }

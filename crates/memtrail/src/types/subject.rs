@@ -13,8 +13,8 @@ use memtrail_types::program::Program;
 
 use super::plugins::{self, Names};
 use crate::error::{Failure, Kind};
-use crate::heap::variables;
 use crate::output::Output;
+use crate::snapshot_file::stored;
 
 pub(super) struct Subject {
     /// The executable.
@@ -103,7 +103,7 @@ impl Subject {
     /// What was stored in the recording earlier, and the file's name.
     pub(super) fn stored(&self) -> Result<Option<(Types, PathBuf)>, Failure> {
         let Some(folder) = &self.recording else { return Ok(None) };
-        Ok(variables::stored_earlier(folder)?
+        Ok(stored::stored_earlier(folder)?
             .map(|stored| (stored.types, folder.join(memtrail_types::FILE))))
     }
 

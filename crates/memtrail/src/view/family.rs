@@ -13,6 +13,7 @@ use memtrail_recording::family::{Family, Member};
 use super::Sources;
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::recording_facts;
 use crate::recording_source::Process;
 
 /// Between two looks at the folder.
@@ -44,7 +45,7 @@ pub(super) fn grows(family: &Family) -> bool {
 }
 
 fn is_growing(member: &Member) -> bool {
-    member.recording.as_ref().is_ok_and(loading::grows)
+    member.recording.as_ref().is_ok_and(recording_facts::grows)
 }
 
 struct Growing {
@@ -107,7 +108,7 @@ impl Growing {
             Failure::new(Kind::Input, problem).hint("the other processes were used").report();
         }
         let mut description = loading::describe(&source);
-        description.name = loading::name(&self.path);
+        description.name = recording_facts::name(&self.path);
         description.state = if grows { State::Growing } else { State::Ended };
         // Not mapped: that of a process alone may be cut short by it.
         let trace = std::fs::read(&source.trace);

@@ -10,10 +10,10 @@ use memtrail_engine::{Engine, RecordingId};
 use memtrail_recording::{Description, Recording, is_alive};
 use memtrail_server::RecordingEvents;
 
-use super::snapshot_file;
 use crate::error::Failure;
-use crate::heap::named_snapshot::VariableNames;
-use crate::heap::variables;
+use crate::recording_facts;
+use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
+use crate::types::lookup;
 use crate::{loading, references};
 
 /// Between two looks at a growing trace. Agents write twice a second.
@@ -26,13 +26,14 @@ pub(crate) fn follow(
     engine: &Arc<Engine>,
     recording_events: &RecordingEvents,
     recording: Recording,
+    memory: MemoryArgs,
 ) -> Result<RecordingId, Failure> {
     let mut known = HashSet::new();
     let looked_at = None;
-    if !loading::grows(&recording) {
-        variables::look_up(&recording.path);
+    if !recording_facts::grows(&recording) {
+        lookup::look_up(&recording.path);
         let id = loading::add(engine, &recording)?;
-        bring_snapshots(engine, id, &recording, &mut known);
+        bring_snapshots(engine, id, &recording, memory, &mut known);
         bring_references(engine, id, &recording);
         return Ok(id);
     }
@@ -44,6 +45,7 @@ pub(crate) fn follow(
         id,
         known,
         looked_at,
+        memory,
     };
     growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
@@ -64,6 +66,7 @@ struct Growing {
     known: HashSet<u64>,
     /// The last snapshot whose references it has.
     looked_at: Option<u64>,
+    memory: MemoryArgs,
 }
 
 /// Gives the engine the snapshots that it does not know; the number of the last of them.
@@ -71,17 +74,18 @@ fn bring_snapshots(
     engine: &Engine,
     id: RecordingId,
     recording: &Recording,
+    memory: MemoryArgs,
     known: &mut HashSet<u64>,
 ) -> Option<u64> {
     // A bare trace has none, whatever stands beside it.
     let folder = recording.path.is_dir().then_some(&recording.path)?;
     let mut last = None;
-    let mut names = None;
+    let mut files = None;
     for (number, path) in snapshot_file::of_recording(folder) {
         if known.insert(number) {
-            let (facts, file) = snapshot_file::look(&path, Some(number));
-            let names = names.get_or_insert_with(|| VariableNames::of_recording(folder));
-            engine.add_snapshot(id, facts, Some(names.name(file)));
+            let files = files.get_or_insert_with(|| SnapshotFiles::of_recording(folder, memory));
+            let (facts, file) = files.open(&path, Some(number));
+            engine.add_snapshot(id, facts, Some(file));
             last = Some(number);
         }
     }
@@ -110,7 +114,7 @@ impl Growing {
             if let Err(error) = self.read() {
                 return self.lost(&error);
             }
-            if !loading::grows(&self.recording) {
+            if !recording_facts::grows(&self.recording) {
                 return self.ended();
             }
             let gone = self.recording.description.as_ref().is_some_and(is_gone);
@@ -134,7 +138,8 @@ impl Growing {
         if let Some(grown) = self.engine.grow(self.id, &tail) {
             self.recording_events.grown(self.id, grown);
         }
-        let last = bring_snapshots(&self.engine, self.id, &self.recording, &mut self.known);
+        let last =
+            bring_snapshots(&self.engine, self.id, &self.recording, self.memory, &mut self.known);
         if let Some(number) = last {
             self.recording_events.snapshot(self.id, number);
         }

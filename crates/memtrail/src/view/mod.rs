@@ -5,7 +5,6 @@ mod browser;
 mod family;
 mod follow;
 mod serving;
-pub(crate) mod snapshot_file;
 mod sources;
 
 use std::ops::Range;
@@ -23,8 +22,9 @@ pub(crate) use self::serving::{Serving, Shown};
 pub(crate) use self::sources::Sources;
 use crate::damage;
 use crate::error::{Failure, Kind};
-use crate::loading;
+use crate::recording_facts;
 use crate::recording_source::Process;
+use crate::snapshot_file::MemoryArgs;
 use crate::source::EditorOptions;
 
 /// Show recordings in the browser
@@ -71,6 +71,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     serving: Serving,
 
+    #[command(flatten)]
+    memory: MemoryArgs,
+
     /// Print the address as JSON, in one line; does not open a browser
     #[arg(long)]
     json: bool,
@@ -94,8 +97,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         recordings.extend(shown);
         files.push(held);
     }
-    let live = !growing.is_empty() || recordings.iter().any(loading::grows);
-    let sources = Sources::new(live);
+    let live = !growing.is_empty() || recordings.iter().any(recording_facts::grows);
+    let sources = Sources::new(live, args.memory);
     args.source.give(&sources.engine)?;
     // Signals that come while recordings are read end the program as they always do.
     let mut code = ExitCode::SUCCESS;

@@ -10,8 +10,9 @@ use memtrail_recording::{REQUEST_FILE, Recording};
 use memtrail_server::{RecordingEvents, SnapshotTrigger};
 
 use super::follow::follow;
-use super::snapshot_file;
 use crate::error::{Failure, Kind};
+use crate::recording_facts;
+use crate::snapshot_file::{MemoryArgs, SnapshotFiles};
 use crate::{loading, snapshot};
 
 /// Recordings that are shown.
@@ -20,6 +21,7 @@ pub(crate) struct Sources {
     pub(crate) engine: Arc<Engine>,
     pub(crate) recording_events: RecordingEvents,
     folders: Arc<Folders>,
+    memory: MemoryArgs,
 }
 
 /// The folders of recordings whose programs may be asked for snapshots.
@@ -28,10 +30,10 @@ struct Folders(Mutex<HashMap<RecordingId, PathBuf>>);
 
 impl Sources {
     /// None yet. `live`: whether any may still grow.
-    pub(crate) fn new(live: bool) -> Self {
+    pub(crate) fn new(live: bool, memory: MemoryArgs) -> Self {
         let engine = Arc::new(Engine::new(Setting { live, offline: false }));
-        let sources =
-            Self { engine, recording_events: RecordingEvents::default(), folders: Arc::default() };
+        let recording_events = RecordingEvents::default();
+        let sources = Self { engine, recording_events, folders: Arc::default(), memory };
         let (engine, recording_events) =
             (Arc::clone(&sources.engine), sources.recording_events.clone());
         // Without this thread snapshots are listed and never analysed, which the page then shows.
@@ -42,18 +44,18 @@ impl Sources {
 
     /// Reads a recording, or a heap snapshot alone, and goes on reading what still grows.
     pub(crate) fn add(&self, recording: Recording) -> Result<RecordingId, Failure> {
-        if loading::is_snapshot_alone(&recording) {
+        if recording_facts::is_snapshot_alone(&recording) {
             return self.add_snapshot_alone(&recording.path);
         }
         let folder = recording.path.clone();
-        let id = follow(&self.engine, &self.recording_events, recording)?;
+        let id = follow(&self.engine, &self.recording_events, recording, self.memory)?;
         let mut folders = self.folders.0.lock().unwrap_or_else(PoisonError::into_inner);
         folders.insert(id, folder);
         Ok(id)
     }
 
     fn add_snapshot_alone(&self, path: &Path) -> Result<RecordingId, Failure> {
-        let (facts, file) = snapshot_file::look(path, None);
+        let (facts, file) = SnapshotFiles::alone(self.memory).open(path, None);
         if let SnapshotFacts { blocks: 0, damage: Some(damage), .. } = &facts {
             let message = format_args!("cannot read {}: {damage}", path.display());
             return Err(Failure::new(Kind::Input, message));

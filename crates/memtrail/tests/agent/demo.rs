@@ -14,7 +14,7 @@ fn demo_finds_its_three_leaks() {
     let output = output.expect("memtrail starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let findings: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let found: Vec<_> = findings.as_array().expect("an array").iter().collect();
+    let found: Vec<_> = findings["findings"].as_array().expect("an array").iter().collect();
     assert_eq!(found.len(), 3);
     let number =
         |finding: &serde_json::Value, field: &str| finding[field].as_f64().expect("a number");

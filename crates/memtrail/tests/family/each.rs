@@ -37,7 +37,9 @@ fn each_is_as_alone(whole: &Value, alone: impl Fn(&Path) -> Value) -> usize {
     for part in parts(whole) {
         let recording = Path::new(part["recording"].as_str().expect("a recording"));
         assert!(part["pid"].is_u64() && part["generation"].is_u64(), "{part:#}");
-        assert_eq!(part["answer"], alone(recording), "{}", recording.display());
+        let mut alone = alone(recording);
+        alone.as_object_mut().expect("an object").remove("format");
+        assert_eq!(part["answer"], alone, "{}", recording.display());
     }
     parts(whole).len()
 }

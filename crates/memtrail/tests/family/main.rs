@@ -7,6 +7,7 @@ mod each;
 mod forks;
 mod heaps;
 mod history;
+mod questions;
 mod started;
 
 use std::path::{Path, PathBuf};

@@ -72,7 +72,7 @@ fn reducing(frames: &[(String, u64)]) -> u64 {
 /// Frames with a position, the innermost first, and what each retains.
 fn frames(recording: &Path, snapshot: &str) -> Frames {
     let rows = answer("stack", recording, &["--snapshot", snapshot]);
-    let rows = rows.as_array().unwrap().iter().filter(|row| row["path"][1].is_string());
+    let rows = rows["rows"].as_array().unwrap().iter().filter(|row| row["path"][1].is_string());
     rows.map(|row| {
         let frame = row["path"][1].as_str().unwrap().to_owned();
         (frame, row["retained"].as_u64().unwrap())

@@ -135,7 +135,7 @@ fn a_frame_keeps_its_locals() {
     let held = Held::new("system", &[]);
     let frames = |snapshot: &str| {
         let all = answer("stack", held.recording(), &["--snapshot", snapshot]);
-        let all = all.as_array().unwrap().clone();
+        let all = all["rows"].as_array().unwrap().clone();
         let of = |name: &'static str| {
             all.iter().find(|row| {
                 let path = row["path"].as_array().unwrap();
@@ -149,7 +149,7 @@ fn a_frame_keeps_its_locals() {
     let last = held.last();
     assert_eq!(answer("info", &last, &[])["reason"], "exit");
     assert_eq!(
-        answer("stack", &last, &[])
+        answer("stack", &last, &[])["rows"]
             .as_array()
             .unwrap()
             .iter()
@@ -165,7 +165,7 @@ fn all_ways_that_share_no_block() {
     let kind = "~ array";
     // It has the kind of blocks without a type, too.
     let merged = answer("path", &file, &["--kind", "tag 0, 2048 to 4095 fields"]);
-    let block = merged[0]["example"].to_string();
+    let block = merged["paths"][0]["example"].to_string();
     let found = answer("path", &file, &["--block", &block, "--all"]);
     assert_eq!(found["all"], true);
     let ways = found["paths"].as_array().unwrap().iter();

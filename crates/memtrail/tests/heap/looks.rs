@@ -2,9 +2,10 @@
 
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use unicode_width::UnicodeWidthStr as _;
 
-use crate::{Held, compilers, heap, printed, programs};
+use crate::{Held, answer, compilers, heap, printed, programs};
 
 /// Every command, with arguments that the snapshot of `heap_held` has an answer to.
 const QUESTIONS: &[&[&str]] = &[
@@ -60,8 +61,44 @@ fn lines_fit_and_pipes_get_no_colours() {
             }
         }
         let json = printed(words.iter().chain(&["--json"]));
-        serde_json::from_str::<serde_json::Value>(&json)
+        let json = serde_json::from_str::<serde_json::Value>(&json)
             .unwrap_or_else(|error| panic!("{question:?}: {error}"));
+        assert_eq!(json["format"], 1, "{question:?}");
+    }
+}
+
+/// `heap histogram --json --limit 3` had 694 rows.
+#[test]
+fn limits_are_those_of_json_too() {
+    let held = Held::sampled("1e-2", "system", &["--contents"]);
+    for (question, tables) in [
+        (&["roots"][..], &["rows"][..]),
+        (&["roots", "--retained"], &["rows"]),
+        (&["dominators"], &["root_nodes", "groups"]),
+        (&["histogram"], &["rows"]),
+        (&["histogram", "--by", "kind"], &["rows"]),
+        (&["histogram", "--by", "owner"], &["rows"]),
+        (&["containers"], &["rows"]),
+        (&["path", "--kind", "string"], &["paths"]),
+        (&["strings"], &["duplicates"]),
+        (&["blocks"], &["rows"]),
+        (&["sites"], &["rows"]),
+        (&["diff"], &["owners", "roots", "kinds"]),
+        (&["growth"], &["rows"]),
+        (&["survivors"], &["rows"]),
+    ] {
+        let ask = |limit: &str| {
+            let words = [&question[1..], &["--limit", limit]].concat();
+            answer(question[0], held.recording(), &words)
+        };
+        let rows = |answer: &Value, limit: usize| {
+            let lengths = tables.iter().map(|table| answer[table].as_array().unwrap().len());
+            lengths.inspect(|length| assert!(*length <= limit, "{question:?}")).sum::<usize>()
+        };
+        let (all, one) = (ask("0"), ask("1"));
+        let left_out = |answer: &Value| answer["left_out"].as_u64().unwrap() as usize;
+        assert_eq!(left_out(&all), 0, "{question:?}");
+        assert_eq!(rows(&all, usize::MAX), rows(&one, 1) + left_out(&one), "{question:?}");
     }
 }
 

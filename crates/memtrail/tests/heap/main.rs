@@ -18,6 +18,7 @@ mod joined;
 mod joint;
 mod lines;
 mod looks;
+mod memory;
 mod names;
 mod shared_records;
 mod whys;

@@ -67,7 +67,7 @@ on_each!(blocks_are_called_what_they_are, |compiler| {
     // A closure is found without its place, and custom blocks by their identifier.
     for kind in ["closure Heap_names.pair", "custom _condition"] {
         let paths = answer("path", &recorded.recording, &["--kind", kind]);
-        assert_eq!(paths[0]["blocks"], 1, "{kind}: {paths}");
+        assert_eq!(paths["paths"][0]["blocks"], 1, "{kind}: {paths}");
     }
 });
 

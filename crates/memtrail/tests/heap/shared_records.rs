@@ -39,7 +39,7 @@ fn check(compiler: &str) {
         printed(["path", file, "--kind", "tag 0, 3 fields", "--limit", "0", "--width", "120"]);
     assert!(text.contains(by), "{text}");
     let merged = answer("path", Path::new(file), &["--kind", "tag 0, 3 fields"]);
-    for path in merged.as_array().unwrap() {
+    for path in merged["paths"].as_array().unwrap() {
         let [shape, allocated] = ["shape", "allocated"].map(|key| path[key].as_array());
         assert!(allocated.is_none_or(|names| Some(names.len()) == shape.map(Vec::len)), "{path:#}");
     }

@@ -119,8 +119,11 @@ fn growth_has_the_types_that_are_stored_now() {
     let growth = || {
         let words = ["heap".as_ref(), "growth".as_ref(), recording.as_os_str(), "--json".as_ref()];
         let rows: Value = serde_json::from_str(&printed(words)).unwrap();
-        let names =
-            rows.as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap().to_owned());
+        let names = rows["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["name"].as_str().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
     let has = |names: &[String], name: &str| names.iter().any(|known| known == name);

@@ -44,7 +44,7 @@ fn coqc() {
         assert!(is_known, "{reason}");
     }
     // Dynamic values, which are what libraries are stored as, have types: without, it would be 90 %.
-    let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
+    let words = ["heap".as_ref(), "coverage".as_ref(), recording.as_os_str(), "--json".as_ref()];
     let coverage: Value = serde_json::from_str(&printed(words)).unwrap();
     let size = |key: &str| coverage[key].as_u64().unwrap();
     let (typed, all) = (size("by_variable") + size("by_closure"), size("bytes"));

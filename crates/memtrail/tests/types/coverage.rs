@@ -32,10 +32,10 @@ pub(super) fn recorded(
     (folder, recording)
 }
 
-/// What `memtrail heap types` says of a snapshot at exit.
+/// What `memtrail heap coverage` says of a snapshot at exit.
 fn coverage(program: &str, file: &str, text: &str, arguments: &[&str]) -> Value {
     let (_folder, recording) = recorded(program, file, text, arguments);
-    let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
+    let words = ["heap".as_ref(), "coverage".as_ref(), recording.as_os_str(), "--json".as_ref()];
     let coverage: Value = serde_json::from_str(&printed(words)).unwrap();
     println!(
         "{program}: {:.2} % of {} bytes typed; {} contradictions, {} differing; stops: {}",

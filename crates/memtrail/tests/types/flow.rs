@@ -155,7 +155,7 @@ fn check_values_with(name: &str, options: &[&str]) {
         check_text(&recording);
     }
     // The command says the same.
-    let words = ["heap".as_ref(), "types".as_ref(), recording.as_os_str(), "--json".as_ref()];
+    let words = ["heap".as_ref(), "coverage".as_ref(), recording.as_os_str(), "--json".as_ref()];
     let answer: Value = serde_json::from_str(&printed(words)).unwrap();
     assert_eq!(answer, serde_json::to_value(&coverage).unwrap());
 }
@@ -164,7 +164,7 @@ on_each_and_flambda!(values, check_values);
 /// Lines are no wider than asked for; without stored types there is an error and what to do.
 fn check_text(recording: &Path) {
     for width in ["40", "80", "200"] {
-        let command = ["heap".as_ref(), "types".as_ref(), recording.as_os_str()];
+        let command = ["heap".as_ref(), "coverage".as_ref(), recording.as_os_str()];
         let text = printed(command.into_iter().chain(["--width".as_ref(), width.as_ref()]));
         let first = text.lines().next().unwrap();
         assert!(first.ends_with("reachable have a type"), "{text}");
@@ -177,7 +177,7 @@ fn check_text(recording: &Path) {
     let alone = tempfile::tempdir().unwrap();
     let copy = alone.path().join("0001.heap");
     fs::copy(snapshot, &copy).unwrap();
-    let output = memtrail(["heap".as_ref(), "types".as_ref(), copy.as_os_str()]);
+    let output = memtrail(["heap".as_ref(), "coverage".as_ref(), copy.as_os_str()]);
     assert_eq!(output.status.code(), Some(3));
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),

@@ -15,7 +15,8 @@ fn types_of_blocks_are_kept() {
     };
     let histogram = || {
         let words = ["heap".as_ref(), "histogram".as_ref(), "--by".as_ref(), "type".as_ref()];
-        printed(words.into_iter().chain([snapshot.as_os_str(), "--json".as_ref()]))
+        let more = ["--limit", "0", "--json"].map(AsRef::as_ref);
+        printed(words.into_iter().chain([snapshot.as_os_str()]).chain(more))
     };
     // `roots` says what variables without a name hold, so it asks for types.
     ask("stack");

@@ -21,6 +21,8 @@ struct Blocks {
     rows: Vec<Of<BlockRow>>,
     /// How many there are.
     count: usize,
+    /// Rows that are not listed.
+    left_out: usize,
     /// How many of these can be listed.
     listed: usize,
     /// Their own size.
@@ -53,6 +55,7 @@ pub(in crate::heap) fn blocks(args: &Args, members: &[Fitting]) -> Result<ExitCo
     answer.rows.sort_by(|a, b| args.sort.compare(&a.row, &b.row));
     let Limit(limit) = args.limit;
     answer.rows.truncate(limit);
+    answer.left_out = answer.count.saturating_sub(answer.rows.len());
     let name = |of: &Of<BlockRow>| {
         let known = names.iter().find(|(recording, _)| *recording == of.recording);
         known.map_or_else(String::new, |(_, name)| name.clone())

@@ -5,20 +5,21 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use memtrail_engine::question::Member;
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, StoredNames, Summary};
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
-use super::process::Process;
 use super::{NOTE, Read};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::{Failure, Kind};
-use crate::heap::changes::{self, DiffArgs, Difference, Heaps, Sides};
+use crate::heap::changes::{self, DiffArgs, Difference, Heaps, Hidden, Sides};
 use crate::heap::input::{Input, choose, snapshots};
 use crate::heap::table::Table;
 use crate::limit::Limit;
 use crate::recording_source::{Fitting, Need};
+use crate::snapshot_file::MemoryArgs;
 
 /// The processes of both sides.
 #[derive(Serialize)]
@@ -38,7 +39,7 @@ pub(in crate::heap) struct Compared {
 #[derive(Serialize)]
 struct OfProcess {
     #[serde(flatten)]
-    process: Process,
+    process: Member,
     snapshot: changes::Compared,
     blocks: u64,
     bytes: Bytes,
@@ -77,11 +78,12 @@ pub(in crate::heap) fn diff(
     let before = before.map_or_else(|| alone(args, &args.before), Ok)?;
     let (heaps, read) = if let Some(path) = &args.after {
         let after = after.map_or_else(|| alone(args, path), Ok)?;
-        between([(&before, args.from.as_deref()), (&after, args.to.as_deref())])?
+        between([(&before, args.from.as_deref()), (&after, args.to.as_deref())], args.memory)?
     } else {
         within(args, &before)?
     };
-    read.put(&args.form, &heaps.answer, |canvas| heaps.draw(canvas, args.by, limit))
+    let heaps = heaps.limited(limit);
+    read.put(&args.form, &heaps.answer, |canvas| heaps.draw(canvas, args.by))
 }
 
 /// The only process with snapshots.
@@ -92,15 +94,19 @@ fn alone(args: &DiffArgs, path: &Path) -> Result<Vec<Fitting>, Failure> {
 /// Compares the last snapshots of all these processes, before and after.
 pub(crate) fn compare(
     [before, after]: [&[Fitting]; 2],
+    memory: MemoryArgs,
 ) -> Result<(Heaps, Option<ExitCode>), Failure> {
-    let (mut heaps, read) = between([(before, None), (after, None)])?;
+    let (mut heaps, read) = between([(before, None), (after, None)], memory)?;
     heaps.damage = (!read.damage.is_empty()).then(|| read.damage.join("; "));
     Ok((heaps, read.code))
 }
 
 /// Compares snapshots of these processes, those that are wanted or the last.
-fn between(sides: [(&[Fitting], Option<&str>); 2]) -> Result<(Heaps, Read), Failure> {
-    let mut sums = Sums::default();
+fn between(
+    sides: [(&[Fitting], Option<&str>); 2],
+    memory: MemoryArgs,
+) -> Result<(Heaps, Read), Failure> {
+    let mut sums = Sums::new(memory);
     let mut read = Read::default();
     for (side, (members, wanted)) in sides.into_iter().enumerate() {
         let more = Read::each(members, |member, read| {
@@ -117,7 +123,7 @@ fn between(sides: [(&[Fitting], Option<&str>); 2]) -> Result<(Heaps, Read), Fail
 
 /// Compares an earlier and a later snapshot of each process.
 fn within(args: &DiffArgs, members: &[Fitting]) -> Result<(Heaps, Read), Failure> {
-    let mut sums = Sums::default();
+    let mut sums = Sums::new(args.memory);
     let mut too_few = Vec::new();
     let read = Read::each(members, |member, read| {
         let files = snapshots(&member.path)?;
@@ -152,17 +158,22 @@ struct Sums {
     /// Names of variables before and after, by program.
     names: [HashMap<String, StoredNames>; 2],
     has_forks: bool,
+    memory: MemoryArgs,
 }
 
 impl Sums {
+    fn new(memory: MemoryArgs) -> Self {
+        Self { memory, ..Self::default() }
+    }
+
     /// Adds a snapshot; gives what is wrong with it.
     fn add(&mut self, side: usize, chosen: &Chosen) -> Result<Option<String>, Failure> {
         let Chosen { member, file } = chosen;
-        let input = Input::open(file)?;
+        let input = Input::open(file, self.memory)?;
         let heap = input.typed_heap()?;
         let summary = Summary::complete(&heap).map_err(|error| input.failure(&error))?;
         let process = OfProcess {
-            process: member.into(),
+            process: member.member(),
             snapshot: changes::Compared::look(file),
             blocks: summary.blocks,
             bytes: summary.bytes,
@@ -176,7 +187,7 @@ impl Sums {
     }
 
     fn compare(self, too_few: Vec<String>) -> Heaps {
-        let Self { sides, names, has_forks } = self;
+        let Self { sides, names, has_forks, .. } = self;
         let mut programs: BTreeMap<String, Program> = BTreeMap::new();
         let mut processes = [Vec::new(), Vec::new()];
         let mut summaries = [Vec::new(), Vec::new()];
@@ -209,7 +220,8 @@ impl Sums {
         let mut programs: Vec<Program> = programs.into_values().collect();
         programs.sort_by_key(|program| Reverse(program.sizes().into_iter().max()));
         let sides = Sides::Families(Compared { processes, programs, too_few, has_forks });
-        Heaps { answer: Difference { sides, difference }, damage: None }
+        let answer = Difference { sides, rows: difference, left_out: 0 };
+        Heaps { answer, hidden: Hidden::default(), damage: None }
     }
 }
 

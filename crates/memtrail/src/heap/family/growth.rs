@@ -21,6 +21,8 @@ use crate::recording_source::Fitting;
 struct Answer {
     /// What grew in a process, most grown first.
     rows: Vec<Of<Growth>>,
+    /// Rows that `--limit` left out.
+    left_out: usize,
     /// Recordings of processes that have two snapshots at least, and of how many the figures are.
     processes: Vec<Of<Snapshots>>,
     /// Recordings of processes that have fewer.
@@ -57,6 +59,7 @@ pub(in crate::heap) fn growth(args: &GrowthArgs, members: &[Fitting]) -> Result<
     }
     answer.rows.sort_by_key(|of| Reverse(of.row.grown));
     let Limit(limit) = args.limit;
+    answer.left_out = answer.rows.split_off(answer.rows.len().min(limit)).len();
     read.put(&args.form, &answer, |canvas| {
         let processes = grouped(answer.processes.len() as u64);
         if answer.rows.is_empty() {
@@ -64,7 +67,7 @@ pub(in crate::heap) fn growth(args: &GrowthArgs, members: &[Fitting]) -> Result<
         } else {
             let title = format!("grew in {processes} processes, each by itself");
             let mut table = Table::new(&changes::GROWN, &title);
-            for of in answer.rows.iter().take(limit) {
+            for of in &answer.rows {
                 let name = names.iter().find(|(recording, _)| *recording == of.recording);
                 let name = name.map_or("", |(_, name)| name);
                 let text = format!("{}, {name}", changes::titled(&of.row));
@@ -72,8 +75,8 @@ pub(in crate::heap) fn growth(args: &GrowthArgs, members: &[Fitting]) -> Result<
                 owners::add_holds(&mut table, of.row.holds.as_deref());
             }
             table.print(canvas);
-            if answer.rows.len() > limit {
-                changes::more(canvas, answer.rows.len() - limit);
+            if answer.left_out > 0 {
+                changes::more(canvas, answer.left_out);
             }
         }
         if !answer.too_few.is_empty() {

@@ -2,25 +2,44 @@
 
 use std::process::ExitCode;
 
+use memtrail_engine::question::{FamilySums, Member, Sizes};
 use memtrail_heap::query::{self, Heap};
+use serde::Serialize;
 
 use super::Read;
-use super::sums::{Sizes, Sums};
+use super::sums::draw_sums;
 use crate::error::Failure;
 use crate::heap::input::{Input, Which};
 use crate::recording_source::Fitting;
 
 /// What the snapshots are of, and how much is in them.
 pub(in crate::heap) fn info(which: &Which, members: &[Fitting]) -> Result<ExitCode, Failure> {
-    let mut sums = Sums::of(members);
+    let mut sums = FamilySums::of(&all_of(members));
     let read = Read::each(members, |member, read| {
         let input = which.open_of(&member.path)?;
         let heap = input.heap()?;
-        sums.add(member, &input, &heap, sizes(&input, &heap)?)?;
+        let sizes = sizes(&input, &heap)?;
+        let added = sums.add(&member.member(), &heap, sizes);
+        added.map_err(|error| input.failure(&error))?;
         read.damage.extend(input.damage(&heap));
         Ok(())
     })?;
-    read.put(&which.form, &sums, |canvas| sums.draw(canvas))
+    let answer = Info { all: sums.all, sums: &sums };
+    read.put(&which.form, &answer, |canvas| draw_sums(canvas, &sums))
+}
+
+/// The answer.
+#[derive(Serialize)]
+struct Info<'s> {
+    #[serde(flatten)]
+    all: Sizes,
+    #[serde(flatten)]
+    sums: &'s FamilySums,
+}
+
+/// The processes as answers have them.
+pub(super) fn all_of(members: &[Fitting]) -> Vec<Member> {
+    members.iter().map(Fitting::member).collect()
 }
 
 /// All that is reachable.

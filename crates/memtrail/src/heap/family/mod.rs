@@ -4,21 +4,18 @@
 
 mod blocks;
 mod by_site;
-mod containers;
+mod coverage;
 mod diff;
 mod estimates;
 mod growth;
-mod histogram;
 mod info;
 mod owners;
 mod parts;
-mod process;
 mod retained;
 mod sites;
 mod strings;
 mod sums;
 mod survivors;
-mod types;
 mod who;
 mod why;
 
@@ -28,8 +25,8 @@ use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
 use super::found::Found;
-use super::input::{Form, put};
 use super::joined::Joined;
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, WARNING};
 use crate::error::Failure;
 use crate::recording_source::Fitting;
@@ -37,18 +34,17 @@ use crate::recording_source::Fitting;
 pub(crate) use diff::compare;
 
 pub(super) use blocks::blocks;
-pub(super) use containers::containers;
+pub(super) use coverage::coverage;
 pub(super) use diff::{Compared, diff};
 pub(super) use growth::growth;
-pub(super) use histogram::histogram;
 pub(super) use info::info;
 pub(super) use owners::{blocks_by_owner, roots};
 pub(super) use parts::each;
 pub(super) use retained::retained;
 pub(super) use sites::sites;
 pub(super) use strings::strings;
+pub(super) use sums::draw_sums;
 pub(super) use survivors::survivors;
-pub(super) use types::types;
 pub(super) use who::who;
 pub(super) use why::why;
 
@@ -67,7 +63,7 @@ struct Of<T> {
 
 /// How the processes of a family could be read.
 #[derive(Default)]
-struct Read {
+pub(super) struct Read {
     /// What is wrong with snapshots of which a part was read.
     damage: Vec<String>,
     /// What was reported of processes that could not be read.
@@ -79,7 +75,7 @@ struct Read {
 impl Read {
     /// Looks at each process. What cannot be read is reported, and the others are used; if there are none, the first
     /// failure is that of all.
-    fn each(
+    pub(super) fn each(
         members: &[Fitting],
         mut look: impl FnMut(&Fitting, &mut Self) -> Result<(), Failure>,
     ) -> Result<Self, Failure> {
@@ -127,7 +123,7 @@ impl Read {
     }
 
     /// An answer, of which it is remembered what is wrong with it.
-    fn take<T>(&mut self, found: Found<T>) -> T {
+    pub(super) fn take<T>(&mut self, found: Found<T>) -> T {
         let Found { answer, damage, code } = found;
         self.damage.extend(damage);
         self.code = code.or(self.code);
@@ -135,7 +131,7 @@ impl Read {
     }
 
     /// Prints the answer.
-    fn put<T: Serialize>(
+    pub(super) fn put<T: Serialize>(
         self,
         form: &Form,
         answer: &T,

@@ -5,27 +5,31 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::process::ExitCode;
 
+use memtrail_engine::question::{FamilySums, Sizes};
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, OwnedBlocks};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use serde::Serialize;
 
-use super::info::sizes;
-use super::sums::Sums;
+use super::info::{all_of, sizes};
+use super::sums::draw_sums;
 use super::{Read, draw_end};
 use crate::canvas::Canvas;
 use crate::error::Failure;
-use crate::heap::input::{Which, with_spinner};
+use crate::heap::input::Which;
 use crate::heap::owners::Wanted;
 use crate::heap::table::{Table, outside};
 use crate::heap::title::Title;
 use crate::recording_source::Fitting;
+use crate::spinner::with_spinner;
 
 /// The answer.
 #[derive(Serialize)]
 struct Owners {
     #[serde(flatten)]
-    sums: Sums,
+    all: Sizes,
+    #[serde(flatten)]
+    sums: FamilySums,
     rows: Vec<Owner>,
     /// Rows that `--limit` left out.
     left_out: usize,
@@ -85,7 +89,7 @@ fn owners(
     wanted: &Wanted<'_>,
     count_blocks: bool,
 ) -> Result<ExitCode, Failure> {
-    let mut sums = Sums::of(members);
+    let mut sums = FamilySums::of(&all_of(members));
     let mut by_name = ByName::default();
     let read = Read::each(members, |member, read| {
         let input = which.open_of(&member.path)?;
@@ -99,7 +103,9 @@ fn owners(
             }
         });
         let rows = rows.map_err(|error| input.failure(&error))?;
-        sums.add(member, &input, &heap, sizes(&input, &heap)?)?;
+        let sizes = sizes(&input, &heap)?;
+        let added = sums.add(&member.member(), &heap, sizes);
+        added.map_err(|error| input.failure(&error))?;
         read.damage.extend(input.damage(&heap));
         let recording = member.path.display().to_string();
         for row in rows {
@@ -120,11 +126,11 @@ fn owners(
         row.share = row.owned.share_of(sums.all.owned);
         row.processes.sort_by_key(|part| Reverse((part.owned + part.owned_external, part.owned)));
     }
-    let answer = Owners { sums, rows, left_out };
+    let answer = Owners { all: sums.all, sums, rows, left_out };
     read.put(&which.form, &answer, |canvas| {
         draw(canvas, &answer);
         canvas.gap();
-        answer.sums.draw(canvas);
+        draw_sums(canvas, &answer.sums);
     })
 }
 
@@ -188,7 +194,7 @@ fn draw(canvas: &mut Canvas, answer: &Owners) {
         percent(1.0),
         outside(all.owned_external),
         String::new(),
-        grouped(answer.sums.processes() as u64),
+        grouped(answer.sums.count() as u64),
     ];
     table.strong(figures, "all that is reachable");
     for row in &answer.rows {

@@ -3,12 +3,12 @@
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
+use memtrail_engine::question::Member;
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
 use super::Read;
-use super::process::Process;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::heap::found::Found;
@@ -22,7 +22,7 @@ const MAX_PRINTED: usize = 8;
 #[derive(Serialize)]
 pub(super) struct Part<T> {
     #[serde(flatten)]
-    pub(super) process: Process,
+    pub(super) process: Member,
     /// What the command answers of this process alone.
     pub(super) answer: T,
     #[serde(skip)]
@@ -72,7 +72,7 @@ impl<T> Parts<T> {
                 Err(failure) => return Err(failure),
             };
             let size = size(&answer);
-            parts.all.push(Part { process: member.into(), answer, size });
+            parts.all.push(Part { process: member.member(), answer, size });
             Ok(())
         })?;
         match nowhere {
@@ -81,6 +81,13 @@ impl<T> Parts<T> {
         }
         parts.all.sort_by_key(|part| Reverse(part.size));
         Ok((parts, read))
+    }
+
+    /// Makes other answers of these.
+    pub(super) fn map<U>(self, make: impl Fn(T) -> U) -> Parts<U> {
+        let Self { all, absent, absent_because } = self;
+        let part = |Part { process, answer, size }| Part { process, answer: make(answer), size };
+        Parts { all: all.into_iter().map(part).collect(), absent, absent_because }
     }
 
     /// Whether any process is a copy of its parent.

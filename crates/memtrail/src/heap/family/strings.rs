@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::process::ExitCode;
 
 use memtrail_heap::Bytes;
-use memtrail_heap::query::{StringSums, Strings as OfProcess};
+use memtrail_heap::query::StringSums;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use super::draw_end;
 use super::parts::{Parts, Summed};
 use crate::canvas::Canvas;
 use crate::error::Failure;
-use crate::heap::strings::{self, Args};
+use crate::heap::strings::{self, Args, Duplicates as OfProcess};
 use crate::heap::table::Table;
 use crate::limit::Limit;
 use crate::recording_source::Fitting;
@@ -50,14 +50,17 @@ struct Part {
 
 /// Strings that are there several times.
 pub(in crate::heap) fn strings(args: &Args, members: &[Fitting]) -> Result<ExitCode, Failure> {
-    let size = |of: &OfProcess| of.sums.wasted;
+    let size = |of: &OfProcess| of.strings.sums.wasted;
     let (mut parts, read) = Parts::find(members, size, |member, read| {
         Ok(read.take(strings::find(&args.which.open_of(&member.path)?, Limit(usize::MAX))?))
     })?;
     let Limit(limit) = args.limit;
     let sum = sum(&parts, limit);
     for part in &mut parts.all {
-        part.answer.duplicates.truncate(limit);
+        let strings = &mut part.answer.strings;
+        strings.duplicates.truncate(limit);
+        part.answer.left_out =
+            strings.sums.repeated.saturating_sub(strings.duplicates.len() as u64);
     }
     let answer = Summed { sum, parts };
     read.put(&args.which.form, &answer, |canvas| {
@@ -71,12 +74,12 @@ fn sum(parts: &Parts<OfProcess>, limit: usize) -> Strings {
     let mut sums = StringSums::default();
     let mut known: HashMap<u128, Duplicate> = HashMap::new();
     for part in &parts.all {
-        let of = part.answer.sums;
+        let of = part.answer.strings.sums;
         sums.strings += of.strings;
         sums.bytes += of.bytes;
         sums.contents += of.contents;
         sums.wasted += of.wasted;
-        for one in &part.answer.duplicates {
+        for one in &part.answer.strings.duplicates {
             let sum = known.entry(one.hash).or_insert_with(|| Duplicate {
                 start: one.start.clone(),
                 cut: one.cut,

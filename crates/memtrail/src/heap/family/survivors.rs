@@ -13,13 +13,14 @@ use super::by_site::{BySite, Part, Row, Sum};
 use super::draw_end;
 use super::estimates::Alive;
 use super::parts::{Parts, Summed};
+use crate::answer::Limited;
 use crate::canvas::{Canvas, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::heap::survivors::{self, Args, Sort};
 use crate::heap::table::Table;
 use crate::limit::Limit;
 use crate::recording_source::Fitting;
-use crate::view::snapshot_file;
+use crate::snapshot_file;
 
 /// Sums over all processes.
 #[derive(Default, Serialize)]
@@ -93,14 +94,16 @@ pub(in crate::heap) fn survivors(args: &Args, members: &[Fitting]) -> Result<Exi
     parts.absent_because = Some("with one snapshot only");
     let Limit(limit) = args.limit;
     let sum = sum(&parts, args.sort, limit, read.take_notes());
-    for part in &mut parts.all {
-        part.answer.response.rows.truncate(limit);
-    }
+    let parts = parts.map(|OfSnapshot { mut response, .. }| {
+        response.rows.truncate(limit);
+        let (rows, count) = (response.rows.len(), response.count);
+        Limited::new(response, rows, count)
+    });
     let answer = Summed { sum, parts };
     read.put(&args.form, &answer, |canvas| {
         draw(canvas, &answer.sum, answer.parts.all.len(), mark);
         canvas.gap();
-        answer.parts.draw(canvas, |canvas, of| survivors::draw(canvas, &of.response, mark));
+        answer.parts.draw(canvas, |canvas, of| survivors::draw(canvas, &of.answer, mark));
     })
 }
 

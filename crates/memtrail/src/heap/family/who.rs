@@ -13,6 +13,7 @@ use super::by_site::{BySite, Row, Sum};
 use super::draw_end;
 use super::estimates::Alive;
 use super::parts::{Parts, Summed};
+use crate::answer::Limited;
 use crate::canvas::{Canvas, FAINT};
 use crate::error::Failure;
 use crate::heap::table::Table;
@@ -79,14 +80,16 @@ pub(in crate::heap) fn who(args: &Args, members: &[Fitting]) -> Result<ExitCode,
     });
     let Limit(limit) = args.limit;
     let sum = sum(&parts, limit, read.take_notes());
-    for part in &mut parts.all {
-        part.answer.response.rows.truncate(limit);
-    }
+    let parts = parts.map(|OfSnapshot { mut response, .. }| {
+        response.rows.truncate(limit);
+        let (rows, count) = (response.rows.len(), response.count);
+        Limited::new(response, rows, count)
+    });
     let answer = Summed { sum, parts };
     read.put(&args.form, &answer, |canvas| {
         draw(canvas, &answer.sum, answer.parts.has_forks());
         canvas.gap();
-        answer.parts.draw(canvas, |canvas, of| who::draw(canvas, &of.response));
+        answer.parts.draw(canvas, |canvas, of| who::draw(canvas, &of.answer));
     })
 }
 

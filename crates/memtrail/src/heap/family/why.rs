@@ -71,7 +71,7 @@ pub(in crate::heap) fn why(args: &Args, members: &[Fitting]) -> Result<ExitCode,
     parts.keep_lowest(|answer| {
         let (names, are_closures, are_callers) = match answer {
             Answer::Heap(both) => {
-                let why = &both.answer.response;
+                let why = &both.answer;
                 (&why.names, why.are_closures, why.are_callers)
             }
             Answer::Malloc(found) => (&found.names, false, found.are_callers),
@@ -81,7 +81,7 @@ pub(in crate::heap) fn why(args: &Args, members: &[Fitting]) -> Result<ExitCode,
     });
     if let Some(format) = args.format {
         let heaps = parts.all.iter().filter_map(|part| match &part.answer {
-            Answer::Heap(both) => Some((Some(part.process.name.as_str()), &both.answer.response)),
+            Answer::Heap(both) => Some((Some(part.process.name.as_str()), &both.answer)),
             Answer::Malloc(_) => None,
         });
         let heaps: Vec<(Option<&str>, &WhyResponse)> = heaps.collect();
@@ -107,7 +107,7 @@ fn size(answer: &Answer) -> Bytes {
     let bytes = match answer {
         Answer::Heap(both) => {
             let malloc = both.malloc.as_ref().map_or(0.0, of_malloc);
-            both.answer.response.alive.bytes.value + malloc
+            both.answer.alive.bytes.value + malloc
         }
         Answer::Malloc(found) => of_malloc(found),
     };
@@ -118,8 +118,9 @@ fn size(answer: &Answer) -> Bytes {
 fn shorten(answer: &mut Answer, limit: usize) {
     let malloc = match answer {
         Answer::Heap(both) => {
-            let why = &mut both.answer.response;
+            let why = &mut both.answer;
             why.owners.truncate(limit);
+            both.left_out = why.owner_count.saturating_sub(why.owners.len());
             why.paths.truncate(limit);
             both.malloc.as_mut()
         }
@@ -135,7 +136,7 @@ fn sum(parts: &Parts<Answer>, limit: usize, notes: Vec<String>) -> Why {
     let mut places: HashMap<(&str, &str, Option<&str>), usize> = HashMap::new();
     for part in &parts.all {
         let (heap, malloc) = match &part.answer {
-            Answer::Heap(both) => (Some(&both.answer.response), both.malloc.as_ref()),
+            Answer::Heap(both) => (Some(&both.answer), both.malloc.as_ref()),
             Answer::Malloc(found) => (None, Some(found)),
         };
         let of_heap = heap.iter().flat_map(|why| &why.names);

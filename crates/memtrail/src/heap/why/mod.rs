@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{AliveEstimate, OfSnapshot, OwnerShare, WhyResponse};
+use memtrail_engine::heap::{AliveEstimate, OwnerShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
 use memtrail_engine::references::ReferrersResponse;
 use memtrail_engine::{Engine, Setting};
@@ -15,11 +15,11 @@ use memtrail_text::rounded::{count, grouped, percent, seconds};
 use serde::Serialize;
 
 use super::family;
-use super::input::{Form, put};
 use super::joined::{WhichRecording, has_references_alone};
 use super::sites::found;
 use super::table::Table;
 use super::title::Title;
+use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let limit = if args.format.is_some() { usize::MAX } else { limit };
     let found = find(args, &args.which.with_retainers()?, limit)?;
     if let (Some(format), Answer::Heap(both)) = (args.format, &found.answer) {
-        stacks::write(args, format, &[(None, &both.answer.response)])?;
+        stacks::write(args, format, &[(None, &both.answer)])?;
         return found.verdict;
     }
     put(&args.form, found.damage, &found.answer, |canvas| {
@@ -127,7 +127,9 @@ pub(super) enum Answer {
 #[derive(Serialize)]
 pub(super) struct Both {
     #[serde(flatten)]
-    pub(super) answer: OfSnapshot<WhyResponse>,
+    pub(super) answer: WhyResponse,
+    /// Owners that `--limit` left out.
+    pub(super) left_out: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) malloc: Option<ReferrersResponse>,
 }
@@ -154,7 +156,9 @@ pub(super) fn find(args: &Args, path: &Path, limit: usize) -> Result<OfRecording
         (Ok(answer), malloc) => {
             let damage = joined.damage(&answer);
             let malloc = malloc.map(|found| found.response);
-            (Answer::Heap(Box::new(Both { answer, malloc })), damage)
+            let answer = answer.response;
+            let left_out = answer.owner_count.saturating_sub(answer.owners.len());
+            (Answer::Heap(Box::new(Both { answer, left_out, malloc })), damage)
         }
         (Err(_), Some(found)) => {
             let damage = joined.damage(&found);
@@ -196,7 +200,7 @@ fn of_native(args: &Args, path: &Path, limit: usize) -> Result<OfRecording, Fail
 pub(super) fn draw(canvas: &mut Canvas, args: &Args, answer: &Answer) {
     match answer {
         Answer::Heap(both) => {
-            draw_heap(canvas, args, &both.answer.response);
+            draw_heap(canvas, args, both);
             if let Some(found) = &both.malloc {
                 canvas.gap();
                 canvas.line(&[(STRONG, OF_MALLOC)]);
@@ -207,8 +211,7 @@ pub(super) fn draw(canvas: &mut Canvas, args: &Args, answer: &Answer) {
     }
 }
 
-fn draw_heap(canvas: &mut Canvas, args: &Args, why: &WhyResponse) {
-    let Limit(limit) = args.limit;
+fn draw_heap(canvas: &mut Canvas, args: &Args, Both { answer: why, left_out, .. }: &Both) {
     draw_title(canvas, args, &why.names, [why.are_closures, why.are_callers]);
     let size = why.alive.bytes.size();
     let text = if why.are_closures {
@@ -247,9 +250,9 @@ fn draw_heap(canvas: &mut Canvas, args: &Args, why: &WhyResponse) {
         table.row(figures, titled(owner));
     }
     table.print(canvas);
-    let left_out = why.owner_count.saturating_sub(limit.min(why.owners.len())) as u64;
-    if left_out > 0 {
-        canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
+    if *left_out > 0 {
+        let left_out = grouped(*left_out as u64);
+        canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
     }
     canvas.gap();
     let mut table = Table::new(&["", blocks, "block"], "retained by the path");

@@ -19,6 +19,7 @@ use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
+use crate::json;
 use crate::shell_quote;
 use executables::Executables;
 use input::CoreInput;
@@ -82,8 +83,7 @@ pub(super) fn run(args: &CoreArgs<'_>) -> Result<ExitCode, Failure> {
         let path = file.to_string_lossy();
         let pid = core.program.pid;
         let answer = Answer { pid, path: &path, snapshot: &snapshot, notes: &notes };
-        serde_json::to_writer_pretty(&mut out, &answer).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        json::write(&mut out, &answer)?;
         return Ok(ExitCode::SUCCESS);
     }
     let size = bytes(written.bytes as f64);

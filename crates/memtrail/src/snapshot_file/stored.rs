@@ -1,21 +1,27 @@
-//! Global variables by the names that are stored in the recording.
+//! Types and names that `memtrail types` stored in a recording.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use memtrail_heap::query::{Heap, ModuleBlock, module_blocks};
-use memtrail_heap::read::{Error, Root};
-use memtrail_heap::{LabelId, TypesSource, Variable};
+use memtrail_heap::TypesSource;
 use memtrail_ocaml::names::write_name;
-use memtrail_typeflow::{DefinedValue, definitions_of_values};
-use memtrail_types::{Field, Layout, Position, SlotKind, Types, Unit};
+use memtrail_types::{Layout, Types, Unit};
+use xxhash_rust::xxh3::Xxh3Default;
 
-use super::typed;
 use crate::error::{Failure, Kind};
-use crate::types::search_and_store;
-use crate::view::snapshot_file;
+
+/// A checksum of the code that finds types.
+const CODE: &str = env!("MEMTRAIL_TYPES_CODE");
+
+/// What types are found from, where `memtrail types` stored these bytes; and by which code.
+pub(crate) fn source(stored: &[u8]) -> TypesSource {
+    let mut checksum = Xxh3Default::new();
+    checksum.update(CODE.as_bytes());
+    checksum.update(stored);
+    TypesSource(checksum.digest())
+}
 
 /// What is stored of types in a recording.
 #[derive(Debug)]
@@ -23,22 +29,6 @@ pub(crate) struct StoredTypes {
     pub(crate) types: Types,
     /// Of the file.
     pub(crate) source: TypesSource,
-}
-
-/// Reads what is stored of types in a recording. If nothing is, and there are snapshots, it is searched and stored first.
-pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
-    let stored = stored_earlier(folder)?;
-    if stored.is_some() || snapshot_file::of_recording(folder).is_empty() {
-        return Ok(stored);
-    }
-    search_and_store(folder);
-    stored_earlier(folder)
-}
-
-/// Searches for what is not stored yet, before the recording is described: which units are a library's is stored, too.
-pub(crate) fn look_up(folder: &Path) {
-    // What cannot be read is reported by those who read it.
-    let _ = stored(folder);
 }
 
 /// Reads what was stored of types in a recording.
@@ -61,7 +51,7 @@ pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failu
         Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
             .hint("delete it, or write it anew with `memtrail types REC`")
     })?;
-    Ok(Some(StoredTypes { types, source: typed::source(&bytes) }))
+    Ok(Some(StoredTypes { types, source: source(&bytes) }))
 }
 
 /// True if variables of the program's own units have names; of a program that consists of installed libraries
@@ -136,115 +126,6 @@ fn file(layout: &Layout) -> Option<&Path> {
 fn is_installed(file: &Path) -> bool {
     let has = |wanted: &str| file.iter().any(|part| part == wanted);
     file.is_absolute() && has("lib") && !has("_build")
-}
-
-/// The block of a module, and what is known of its unit.
-pub(super) struct KnownModule<'t> {
-    pub(super) module: ModuleBlock,
-    pub(super) unit: &'t Unit,
-    pub(super) layout: &'t Layout,
-}
-
-/// The blocks of modules whose units are known. A block is left out if its size is not that in the program's file.
-pub(super) fn known_modules<'t>(
-    heap: &Heap<'_>,
-    types: &'t Types,
-) -> Result<Vec<KnownModule<'t>>, Error> {
-    let mut units: HashMap<Vec<u8>, Option<&Unit>> = HashMap::new();
-    for unit in &types.units {
-        let mut text = [0; 512];
-        let shown = write_name(unit.name.as_bytes(), &mut text).to_vec();
-        // Two units that are shown alike cannot be distinguished.
-        units.entry(shown).and_modify(|unit| *unit = None).or_insert(Some(unit));
-    }
-    let known = module_blocks(heap)?.into_iter().filter_map(|module| {
-        let unit = (*units.get(&module.name)?)?;
-        let layout = unit.layout.as_ref()?;
-        (unit.fields == Some(module.fields)).then_some(KnownModule { module, unit, layout })
-    });
-    Ok(known.collect())
-}
-
-/// Names the fields of modules' blocks, and gives functions the lines of their definitions.
-pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
-    let definitions = memtrail_typeflow::definitions(&heap.snapshot, &types.table);
-    heap.snapshot.define(&definitions);
-    let modules = known_modules(heap, types)?;
-    let values = values(heap, &modules);
-    let definitions = definitions_of_values(&heap.snapshot, &values)?;
-    heap.snapshot.define(&definitions);
-    for KnownModule { module, layout, .. } in modules {
-        let repeated = repeated(layout);
-        for (label, field) in module.labels {
-            if let Some(found) = layout.field(field, module.fields) {
-                let variable = variable(found, field, &repeated);
-                heap.snapshot.labels.set_variable(label, variable);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// What the variables of modules refer to, with where these are defined.
-fn values<'t>(heap: &Heap<'_>, modules: &[KnownModule<'t>]) -> Vec<DefinedValue<'t>> {
-    let mut defined: HashMap<LabelId, (&'t str, &'t str, &'t Position)> = HashMap::new();
-    for KnownModule { module, unit, layout } in modules {
-        for (label, field) in &module.labels {
-            if let Some(Field::Slot(slot)) = layout.field(*field, module.fields)
-                && slot.kind == SlotKind::Value
-                && let (Some(name), Some(position)) = (slot.path.last(), &slot.position)
-            {
-                defined.insert(*label, (&unit.name, name, position));
-            }
-        }
-    }
-    let value = |root: &Root| {
-        let (unit, name, position) = *defined.get(&root.label)?;
-        Some(DefinedValue { block: root.block, unit, name, position })
-    };
-    heap.snapshot.roots.iter().filter_map(value).collect()
-}
-
-/// Names of several slots: the earlier ones are shadowed.
-fn repeated(layout: &Layout) -> HashSet<String> {
-    let mut seen = HashSet::new();
-    let slots = layout.exported.iter().chain(&layout.hidden);
-    slots.map(memtrail_types::Slot::variable).filter(|name| !seen.insert(name.clone())).collect()
-}
-
-fn variable(found: Field<'_>, field: u64, repeated: &HashSet<String>) -> Variable {
-    let Field::Slot(slot) = found else {
-        return Variable { name: "(method cache)".into(), ty: String::new(), position: None };
-    };
-    let mut name = slot.variable();
-    if repeated.contains(&name) {
-        name = format!("{name} (field {field})");
-    }
-    let position = slot.position.as_ref().map(ToString::to_string);
-    Variable { name, ty: slot.type_or_kind(), position }
-}
-
-/// `table : int list  cache.ml:12`.
-pub(super) fn with_type(name: &str, ty: Option<&str>, position: Option<&str>) -> String {
-    let mut text = name.to_owned();
-    if let Some(ty) = ty {
-        text.push_str(" : ");
-        text.push_str(ty);
-    }
-    if let Some(position) = position {
-        text.push_str("  ");
-        text.push_str(position);
-    }
-    text
-}
-
-/// The field that leads on: ` .data`, by number where it has no name.
-pub(super) fn field_of(name: Option<&str>, field: Option<u64>) -> String {
-    match (name, field) {
-        (Some(name), _) => format!(" {name}"),
-        (None, Some(field)) => format!(" .{field}"),
-        (None, None) => String::new(),
-    }
 }
 
 #[cfg(test)]

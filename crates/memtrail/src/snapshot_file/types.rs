@@ -2,22 +2,13 @@
 
 use std::path::Path;
 
-use memtrail_heap::graph::{Failed, Graph, Place, WatchedSnapshot};
+use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
-use memtrail_heap::{Bytes, TypesSource, give_back_freed};
+use memtrail_heap::{Bytes, give_back_freed};
 use memtrail_typeflow::{Coverage, Flowed, UnitBlock, flow_in};
 use memtrail_types::Types;
-use xxhash_rust::xxh3::Xxh3Default;
 
 use super::variables::known_modules;
-
-/// How much memory finding types may use, and where columns are then.
-#[derive(Debug)]
-pub(super) struct Bounded<'m> {
-    pub(super) memory: Bytes,
-    pub(super) place: Place,
-    pub(super) _snapshot: WatchedSnapshot<'m>,
-}
 
 /// Of the memory that an analysis may use, decoded blocks may take a fourth.
 const PART_FOR_BLOCKS: u64 = 4;
@@ -28,35 +19,26 @@ const DECODED_PER_BLOCK: u64 = 7;
 /// So many are not worth the time.
 const MIN_DECODED: Bytes = Bytes(64 << 20);
 
-/// A checksum of the code that finds types.
-const CODE: &str = env!("MEMTRAIL_TYPES_CODE");
-
-/// What types are found from, where `memtrail types` stored these bytes; and by which code.
-pub(crate) fn source(stored: &[u8]) -> TypesSource {
-    let mut checksum = Xxh3Default::new();
-    checksum.update(CODE.as_bytes());
-    checksum.update(stored);
-    TypesSource(checksum.digest())
-}
-
 /// Gives blocks their types, as far as they follow from those of global variables.
 pub(super) fn find(
     heap: &mut Heap<'_>,
     types: &Types,
-    memory: Option<&Bounded<'_>>,
+    place: &Place,
+    memory: Option<Bytes>,
 ) -> Result<(), Failed> {
-    heap.types = flowed(heap, types, memory, false)?.types;
+    heap.types = flowed(heap, types, (place, memory), false)?.types;
     give_back_freed();
     Ok(())
 }
 
 /// How far these types reach.
-pub(super) fn coverage(
+pub(crate) fn coverage(
     heap: &Heap<'_>,
     types: &Types,
-    memory: Option<&Bounded<'_>>,
+    place: &Place,
+    memory: Option<Bytes>,
 ) -> Result<Coverage, Failed> {
-    Ok(flowed(heap, types, memory, true)?.coverage.unwrap_or_default())
+    Ok(flowed(heap, types, (place, memory), true)?.coverage.unwrap_or_default())
 }
 
 /// Gives the memory of the analysis back to the system, as far as its index has it, too: finding types needs memory of its
@@ -74,7 +56,7 @@ pub(crate) fn give_back(heap: &mut Heap<'_>, index: &Path) {
 fn flowed(
     heap: &Heap<'_>,
     types: &Types,
-    memory: Option<&Bounded<'_>>,
+    (place, memory): (&Place, Option<Bytes>),
     count: bool,
 ) -> Result<Flowed, Failed> {
     // Files of version 1 have names alone.
@@ -91,9 +73,8 @@ fn flowed(
         .collect();
     let room = memory.map_or_else(
         || Bytes(u64::from(heap.snapshot.blocks()) * DECODED_PER_BLOCK).max(MIN_DECODED),
-        |memory| Bytes(memory.memory.0 / PART_FOR_BLOCKS),
+        |memory| Bytes(memory.0 / PART_FOR_BLOCKS),
     );
-    let place = memory.map_or(&Place::Memory, |memory| &memory.place);
     let graph = count.then_some(&heap.graph);
     flow_in(place, &heap.snapshot, &types.table, &units, room, graph)
 }

@@ -7,61 +7,39 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use memtrail_engine::{Bytes, SnapshotFacts, SnapshotFile, Source};
-use memtrail_heap::graph::{Graph, Place};
+use memtrail_engine::heap::MemoryLimit;
+use memtrail_engine::{Bytes, SnapshotFile, Source};
+use memtrail_heap::graph::{Failed, Graph, Place};
 use memtrail_heap::query::Heap;
-use memtrail_heap::read::Snapshot;
-use memtrail_heap::{BlockTypes, TypesSource};
+use memtrail_heap::read::{Error, Snapshot};
+use memtrail_heap::{BlockTypes, TypesSource, give_back_freed};
 use memtrail_map::MappedFile;
-use memtrail_recording::number_of_snapshot;
+use memtrail_types::Types;
 
-use crate::heap::typed;
+use super::memory::MemoryArgs;
+use super::stored::{self, StoredTypes};
+use super::{types, variables};
 
-/// The file of a snapshot.
+/// The file of a snapshot, with the stored names and types of its recording.
 #[derive(Clone, Debug)]
-pub(crate) struct File(PathBuf);
-
-/// How the name of a snapshot's file goes on in that of its blocks' types.
-pub(crate) const BLOCK_TYPES: &str = ".types";
-
-/// What every snapshot begins with.
-const MAGIC: &[u8] = b"MTHEAP";
-
-/// Whether a file is a heap snapshot.
-pub(crate) fn is_snapshot(path: &Path) -> bool {
-    let mut start = [0; MAGIC.len()];
-    let file =
-        fs::File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
-    file.is_ok() && start == *MAGIC
-}
-
-/// The snapshots of a recording with their numbers, in their order.
-pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let mut files: Vec<(u64, PathBuf)> = entries
-        .filter_map(|entry| {
-            let number = number_of_snapshot(entry.file_name().to_str()?)?;
-            Some((number, entry.path()))
-        })
-        .collect();
-    files.sort();
-    files
-}
-
-/// A snapshot as an engine takes it. One that cannot be read is there with the reason.
-pub(crate) fn look(path: &Path, number: Option<u64>) -> (SnapshotFacts, Arc<dyn SnapshotFile>) {
-    let facts = MappedFile::open(path)
-        .map_err(|error| error.to_string())
-        .and_then(|map| SnapshotFacts::peek(&map).map_err(|error| error.to_string()));
-    let mut facts = facts
-        .unwrap_or_else(|error| SnapshotFacts { damage: Some(error), ..SnapshotFacts::default() });
-    facts.number = number.unwrap_or(facts.number);
-    (facts, Arc::new(File(path.to_path_buf())))
+pub(crate) struct File {
+    path: PathBuf,
+    stored: Option<Arc<StoredTypes>>,
+    memory: MemoryArgs,
 }
 
 impl File {
+    pub(crate) fn new(path: &Path, stored: Option<Arc<StoredTypes>>, memory: MemoryArgs) -> Self {
+        Self { path: path.to_path_buf(), stored, memory }
+    }
+
+    /// The types that `memtrail types` stored in the recording.
+    pub(crate) fn types(&self) -> Option<&Types> {
+        self.stored.as_ref().map(|stored| &stored.types)
+    }
+
     fn beside(&self, what: &str) -> PathBuf {
-        let mut name = self.0.clone().into_os_string();
+        let mut name = self.path.clone().into_os_string();
         name.push(what);
         PathBuf::from(name)
     }
@@ -71,7 +49,7 @@ impl File {
     }
 
     fn block_types_path(&self) -> PathBuf {
-        self.beside(BLOCK_TYPES)
+        self.beside(".types")
     }
 
     fn summary_path(&self) -> PathBuf {
@@ -94,11 +72,20 @@ impl Source for Mapped {
     fn is_whole(&self) -> bool {
         self.0.is_whole()
     }
+
+    fn map(&self) -> Option<&MappedFile> {
+        Some(&self.0)
+    }
+
+    fn give_back(&self) {
+        self.0.give_back();
+        give_back_freed();
+    }
 }
 
 impl SnapshotFile for File {
     fn open(&self) -> io::Result<Bytes> {
-        Ok(Box::new(Mapped(MappedFile::open(&self.0)?)))
+        Ok(Box::new(Mapped(MappedFile::open(&self.path)?)))
     }
 
     fn index(&self, snapshot: &Snapshot<'_>) -> Option<Graph> {
@@ -111,15 +98,33 @@ impl SnapshotFile for File {
     }
 
     fn give_back(&self, heap: &mut Heap<'_>) {
-        typed::give_back(heap, &self.index_path());
+        types::give_back(heap, &self.index_path());
+    }
+
+    fn name_roots(&self, heap: &mut Heap<'_>) -> Result<(), Error> {
+        self.types().map_or(Ok(()), |types| variables::name(heap, types))
     }
 
     fn types_source(&self) -> TypesSource {
-        typed::source(&[])
+        self.stored.as_ref().map_or_else(|| stored::source(&[]), |stored| stored.source)
     }
 
-    fn block_types(&self, snapshot: &mut Snapshot<'_>, source: TypesSource) -> Option<BlockTypes> {
-        BlockTypes::open_file(snapshot, source, &self.block_types_path(), &Place::Memory)
+    fn find_types(&self, heap: &mut Heap<'_>, place: &Place) -> Result<(), Failed> {
+        let memory = self.memory_limit().map(|limit| limit.memory);
+        self.types().map_or(Ok(()), |types| types::find(heap, types, place, memory))
+    }
+
+    fn memory_limit(&self) -> Option<MemoryLimit> {
+        self.memory.limit(&self.path)
+    }
+
+    fn block_types(
+        &self,
+        snapshot: &mut Snapshot<'_>,
+        source: TypesSource,
+        place: &Place,
+    ) -> Option<BlockTypes> {
+        BlockTypes::open_file(snapshot, source, &self.block_types_path(), place)
     }
 
     fn keep_block_types(&self, write: &dyn Fn(&mut dyn Write) -> io::Result<()>) {
@@ -137,10 +142,7 @@ impl SnapshotFile for File {
 }
 
 /// Writes a file that gets its name when it is whole.
-pub(crate) fn keep(
-    path: &Path,
-    write: impl Fn(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let mut partial = path.as_os_str().to_os_string();
     partial.push(format!(".{}.partial", std::process::id()));
     let written = fs::OpenOptions::new()

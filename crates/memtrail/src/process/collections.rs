@@ -5,7 +5,7 @@ use memtrail_recording::collections::summary::{Part, Span, Summary};
 use memtrail_recording::collections::{COLLECTIONS_FILE, parse};
 use memtrail_text::rounded::{grouped, percent, ratio, seconds};
 
-use super::JSON_POINTS;
+use super::memory::MAX_MOMENTS;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 
 /// What the recording's file says; none if it has none, or is of several processes.
@@ -15,11 +15,11 @@ pub(crate) fn of(recording: &Recording) -> Option<Summary> {
     }
     let file = std::fs::read(recording.path.join(COLLECTIONS_FILE)).ok()?;
     // What is before an unreadable line is right all the same.
-    Summary::new(&parse(&file).0, JSON_POINTS)
+    Summary::new(&parse(&file).0, MAX_MOMENTS)
 }
 
 /// A few lines, for people.
-pub(super) fn draw(canvas: &mut Canvas, summary: &Summary) {
+pub(crate) fn draw(canvas: &mut Canvas, summary: &Summary) {
     let whole = &summary.whole;
     let share = |time: f64| percent(ratio(time, whole.to));
     if whole.replaced {

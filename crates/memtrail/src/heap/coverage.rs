@@ -1,10 +1,11 @@
-//! `memtrail heap types`: how far the types of blocks reach.
+//! `memtrail heap coverage`: how far the types of blocks reach.
 
 use std::process::ExitCode;
 
 use memtrail_heap::{BlockIndex, Bytes};
 use memtrail_text::rounded::{bytes, grouped, percent};
 use memtrail_typeflow::Coverage;
+use serde::Serialize;
 
 use super::family;
 use super::input::Which;
@@ -29,14 +30,42 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(members) = args.which.several()? {
-        return family::types(&args.which, &members, args.limit);
+        return family::coverage(&args.which, &members, args.limit);
     }
     let input = args.which.open()?;
     let heap = input.heap()?;
     let coverage = input.coverage(&heap)?.ok_or_else(nothing_known)?;
-    input.answer(&heap, &args.which.form, &coverage, |canvas| {
-        draw(canvas, &coverage, args.limit, BlockNumbers::Shown);
+    let answer = Types::new(coverage, args.limit);
+    input.answer(&heap, &args.which.form, &answer, |canvas| {
+        draw(canvas, &answer, BlockNumbers::Shown);
     })
+}
+
+/// The answer about one snapshot.
+#[derive(Serialize)]
+pub(super) struct Types {
+    #[serde(flatten)]
+    coverage: Coverage,
+    /// Rows of all tables that `--limit` left out.
+    left_out: usize,
+    #[serde(skip)]
+    reasons_left_out: usize,
+}
+
+impl Types {
+    /// With so many rows of each table.
+    pub(super) fn new(mut coverage: Coverage, Limit(limit): Limit) -> Self {
+        let reasons_left_out = cut(&mut coverage.stops, limit);
+        let left_out = reasons_left_out
+            + cut(&mut coverage.rejected, limit)
+            + cut(&mut coverage.differences, limit);
+        Self { coverage, left_out, reasons_left_out }
+    }
+}
+
+/// Cuts rows off; returns the number of rows that it cut.
+pub(super) fn cut<T>(rows: &mut Vec<T>, limit: usize) -> usize {
+    rows.split_off(rows.len().min(limit)).len()
 }
 
 /// The error about recordings without types.
@@ -55,8 +84,7 @@ pub(super) enum BlockNumbers {
 /// Draws how far types reach.
 pub(super) fn draw(
     canvas: &mut Canvas,
-    coverage: &Coverage,
-    Limit(limit): Limit,
+    Types { coverage, reasons_left_out, .. }: &Types,
     numbers: BlockNumbers,
 ) {
     let number = |block: BlockIndex| match numbers {
@@ -74,13 +102,13 @@ pub(super) fn draw(
     let mut table = Table::new(&["share", "size"], "");
     table.row(figures(coverage.by_variable), "from global variables along typed fields");
     table.row(figures(coverage.by_closure), "through environments of closures");
-    for stop in coverage.stops.iter().take(limit) {
+    for stop in &coverage.stops {
         table.faint(figures(stop.bytes), format!("no type: {}", stop.reason));
     }
     table.print(canvas);
-    let left_out = coverage.stops.len().saturating_sub(limit);
-    if left_out > 0 {
-        let text = format!("… and {} more reasons (--limit 0: all)", grouped(left_out as u64));
+    if *reasons_left_out > 0 {
+        let more = grouped(*reasons_left_out as u64);
+        let text = format!("… and {more} more reasons (--limit 0: all)");
         canvas.line(&[(FAINT, &text)]);
     }
     canvas.gap();
@@ -95,7 +123,7 @@ pub(super) fn draw(
     if !coverage.differences.is_empty() {
         canvas.gap();
         let mut table = Table::new(&["pointers", "block"], "two types");
-        for found in coverage.differences.iter().take(limit) {
+        for found in &coverage.differences {
             let figures = vec![grouped(found.count), number(found.block)];
             table.row(figures, format!("{}, also {}", found.r#type, found.other));
         }
@@ -106,7 +134,7 @@ pub(super) fn draw(
     }
     canvas.gap();
     let mut table = Table::new(&["pointers", "tag", "fields", "block"], "contradicts");
-    for rejected in coverage.rejected.iter().take(limit) {
+    for rejected in &coverage.rejected {
         let figures = vec![
             grouped(rejected.count),
             rejected.tag.to_string(),

@@ -1,20 +1,22 @@
-//! `memtrail heap types` of a family: how far the types of blocks reach in all processes.
+//! `memtrail heap coverage` of a family: how far the types of blocks reach in all processes.
 
 use std::cmp::Reverse;
 use std::process::ExitCode;
 
+use memtrail_engine::question::{FamilySums, Sizes};
 use memtrail_heap::Bytes;
 use memtrail_heap::query;
 use memtrail_text::rounded::grouped;
 use memtrail_typeflow::{Coverage, Difference, Rejected, Stop};
 use serde::Serialize;
 
-use super::sums::{Sizes, Sums};
+use super::info::all_of;
+use super::sums::draw_sums;
 use super::{Of, Read};
 use crate::canvas::WARNING;
 use crate::error::Failure;
+use crate::heap::coverage::{self, BlockNumbers};
 use crate::heap::input::Which;
-use crate::heap::types::{self, BlockNumbers};
 use crate::limit::Limit;
 use crate::recording_source::Fitting;
 
@@ -22,7 +24,9 @@ use crate::recording_source::Fitting;
 #[derive(Default, Serialize)]
 struct Types {
     #[serde(flatten)]
-    sums: Sums,
+    all: Sizes,
+    #[serde(flatten)]
+    sums: FamilySums,
     by_variable: Bytes,
     by_closure: Bytes,
     partly_unknown: Bytes,
@@ -32,42 +36,47 @@ struct Types {
     rejected: Vec<Of<Rejected>>,
     differing: u64,
     differences: Vec<Of<Difference>>,
+    /// Rows of all tables that `--limit` left out.
+    left_out: usize,
     /// Recordings of processes of whose types nothing is known.
     untyped: Vec<String>,
 }
 
 /// How far types reach.
-pub(in crate::heap) fn types(
+pub(in crate::heap) fn coverage(
     which: &Which,
     members: &[Fitting],
     limit: Limit,
 ) -> Result<ExitCode, Failure> {
-    let mut answer = Types { sums: Sums::of(members), ..Types::default() };
+    let mut answer = Types { sums: FamilySums::of(&all_of(members)), ..Types::default() };
     let read = Read::each(members, |member, read| {
         let input = which.open_of(&member.path)?;
         let heap = input.heap()?;
         let recording = member.path.display().to_string();
-        let Some(coverage) = input.coverage(&heap)? else {
+        let Some(found) = input.coverage(&heap)? else {
             answer.untyped.push(recording);
             return Ok(());
         };
         let all = query::everything(&heap);
         let (owned, owned_external) = (all.retained, all.retained_external);
-        let sizes = Sizes { blocks: coverage.blocks, owned, owned_external };
-        answer.sums.add(member, &input, &heap, sizes)?;
-        answer.add(&recording, coverage);
+        let sizes = Sizes { blocks: found.blocks, owned, owned_external };
+        let added = answer.sums.add(&member.member(), &heap, sizes);
+        added.map_err(|error| input.failure(&error))?;
+        answer.add(&recording, found);
         read.damage.extend(input.damage(&heap));
         Ok(())
     })?;
-    if answer.sums.processes() == 0 {
-        return Err(types::nothing_known());
+    if answer.sums.count() == 0 {
+        return Err(coverage::nothing_known());
     }
+    answer.all = answer.sums.all;
     answer.sort();
-    let coverage = answer.coverage();
+    let shown = coverage::Types::new(answer.coverage(), limit);
+    answer.cut(limit);
     read.put(&which.form, &answer, |canvas| {
-        types::draw(canvas, &coverage, limit, BlockNumbers::LeftOut);
+        coverage::draw(canvas, &shown, BlockNumbers::LeftOut);
         canvas.gap();
-        answer.sums.draw(canvas);
+        draw_sums(canvas, &answer.sums);
         if !answer.untyped.is_empty() {
             let text = format!(
                 "note: nothing is known of the types of {} more; why: memtrail types RECORDING",
@@ -109,6 +118,12 @@ impl Types {
                 Some(known) => known.row.count += row.count,
             }
         }
+    }
+
+    fn cut(&mut self, Limit(limit): Limit) {
+        self.left_out = coverage::cut(&mut self.stops, limit)
+            + coverage::cut(&mut self.rejected, limit)
+            + coverage::cut(&mut self.differences, limit);
     }
 
     fn sort(&mut self) {

@@ -1,12 +1,13 @@
 //! What was measured of a recorded process besides its allocations, for the engine.
 
+pub(crate) mod collections;
+pub(crate) mod memory;
+
 use memtrail_engine::process::{
     CollectionSpan, Collections, LongPause, MemoryPart, ProcessResponse, ResidentMemory,
 };
 use memtrail_recording::Recording;
 use memtrail_recording::collections::summary::{Span, Summary};
-
-use crate::report::{collections, memory};
 
 /// From the recording's files; nothing of several processes.
 pub(crate) fn measured(recording: &Recording) -> ProcessResponse {

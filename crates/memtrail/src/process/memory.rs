@@ -11,10 +11,11 @@ use memtrail_recording::{Description, Recording};
 use memtrail_text::rounded::{bytes, percent, ratio, seconds};
 use serde::Serialize;
 
-use super::JSON_POINTS;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
-use crate::loading;
+use crate::recording_facts;
 
+/// Moments of figures over time, at most.
+pub(super) const MAX_MOMENTS: usize = 200;
 /// Call sites of each kind that are named.
 const MAX_SITES: usize = 5;
 
@@ -22,7 +23,7 @@ const MAX_SITES: usize = 5;
 #[derive(Serialize)]
 pub(crate) struct ResidentMemory {
     #[serde(flatten)]
-    pub(super) last: Moment,
+    pub(crate) last: Moment,
     /// What the row of `malloc` is in use for, by samples, if its calls are recorded.
     #[serde(skip_serializing_if = "Option::is_none")]
     malloc: Option<MallocUse>,
@@ -40,7 +41,7 @@ pub(crate) struct Moment {
     /// By the kernel's counter.
     pub(crate) rss: u64,
     /// The most until then.
-    pub(super) peak_rss: Option<u64>,
+    pub(crate) peak_rss: Option<u64>,
     /// Swapped out, besides.
     swapped: Option<u64>,
     /// What for; together `sum`, which is `rss` but for what changed meanwhile.
@@ -68,7 +69,7 @@ impl ResidentMemory {
         let last = tables.last()?;
         let runtime = recording.description.as_ref().map(settings);
         let remedies = runtime.map_or_else(Vec::new, |runtime| advise(last, runtime));
-        let step = tables.len().div_ceil(JSON_POINTS);
+        let step = tables.len().div_ceil(MAX_MOMENTS);
         // Such that the last one is among them.
         let first = (tables.len() - 1) % step;
         Some(Self {
@@ -80,10 +81,10 @@ impl ResidentMemory {
     }
 
     /// With what the samples say of memory from `malloc`, if its calls are recorded.
-    pub(super) fn with_samples(mut self, recording: &Recording, profile: &Profile) -> Self {
-        let blocks = if loading::is_native(recording) {
+    pub(crate) fn with_samples(mut self, recording: &Recording, profile: &Profile) -> Self {
+        let blocks = if recording_facts::is_native(recording) {
             MallocBlocks::All
-        } else if loading::has_malloc(recording) {
+        } else if recording_facts::has_malloc(recording) {
             MallocBlocks::BesideHeap
         } else {
             return self;
@@ -100,7 +101,7 @@ impl ResidentMemory {
     }
 
     /// The table, for people.
-    pub(super) fn draw(&self, canvas: &mut Canvas) {
+    pub(crate) fn draw(&self, canvas: &mut Canvas) {
         let Moment { seconds: at, rss, peak_rss, swapped, rows, .. } = &self.last;
         let size = |size: u64| bytes(size as f64);
         let peak = peak_rss.map(|peak| format!(", at most {}", size(peak)));

@@ -1,0 +1,33 @@
+//! Short answers about a recording, for all commands.
+
+use std::path::Path;
+
+use memtrail_recording::{FileState, Recording};
+
+use crate::snapshot_file;
+
+/// Whether a program is of another language than OCaml: it frees its memory itself.
+pub(crate) fn is_native(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|known| known.runtime.is_native())
+}
+
+/// Whether the calls of `malloc` of an OCaml program are recorded beside its heap.
+pub(crate) fn has_malloc(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|known| known.sampling.malloc_rate.is_some())
+}
+
+/// Whether more may come to it.
+pub(crate) fn grows(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
+}
+
+/// Whether it is no trace but a heap snapshot.
+pub(crate) fn is_snapshot_alone(recording: &Recording) -> bool {
+    recording.description.is_none() && snapshot_file::is_snapshot(&recording.trace)
+}
+
+/// The folder's or file's own name, whatever way leads to it.
+pub(crate) fn name(path: &Path) -> String {
+    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}

@@ -1,0 +1,44 @@
+//! Lists the snapshots of a recording by their files.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use memtrail_engine::SnapshotFacts;
+use memtrail_map::MappedFile;
+use memtrail_recording::number_of_snapshot;
+
+/// What every snapshot begins with.
+const MAGIC: &[u8] = b"MTHEAP";
+
+/// Whether a file is a heap snapshot.
+pub(crate) fn is_snapshot(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let file =
+        fs::File::open(path).and_then(|mut file| io::Read::read_exact(&mut file, &mut start));
+    file.is_ok() && start == *MAGIC
+}
+
+/// The snapshots of a recording with their numbers, in their order.
+pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut files: Vec<(u64, PathBuf)> = entries
+        .filter_map(|entry| {
+            let number = number_of_snapshot(entry.file_name().to_str()?)?;
+            Some((number, entry.path()))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// Facts about a snapshot; about one that cannot be read, the reason.
+pub(crate) fn facts(path: &Path, number: Option<u64>) -> SnapshotFacts {
+    let facts = MappedFile::open(path)
+        .map_err(|error| error.to_string())
+        .and_then(|map| SnapshotFacts::peek(&map).map_err(|error| error.to_string()));
+    let mut facts = facts
+        .unwrap_or_else(|error| SnapshotFacts { damage: Some(error), ..SnapshotFacts::default() });
+    facts.number = number.unwrap_or(facts.number);
+    facts
+}
