@@ -95,6 +95,9 @@ enum Command {
     WatchGroup(run::GroupArgs),
     #[command(hide = true)]
     WakeUp(run::WakeArgs),
+    #[cfg(target_arch = "x86_64")]
+    #[command(hide = true)]
+    FreezeProcess(snapshot::TracerArgs),
 }
 
 /// Stack of the thread that works where the main one has a small stack, in bytes.
@@ -143,6 +146,8 @@ fn command() -> ExitCode {
         Command::KeepSession(args) => run::keep_session(&args),
         Command::WatchGroup(args) => run::watch_group(&args),
         Command::WakeUp(args) => run::wake_up(&args),
+        #[cfg(target_arch = "x86_64")]
+        Command::FreezeProcess(args) => snapshot::trace(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

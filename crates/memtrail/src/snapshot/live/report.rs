@@ -1,0 +1,78 @@
+//! Messages between memtrail and its tracer: lines of JSON.
+
+use serde::{Deserialize, Serialize};
+
+/// The line by which memtrail asks for another copy. The tracer ends when there is no more to read.
+pub(super) const AGAIN: &str = "again";
+
+/// The tracer's answer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Report {
+    Frozen(Frozen),
+    Refused(Refusal),
+}
+
+/// A process that stands still, to be read.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Frozen {
+    /// The copy's number; the process's own if that itself stands still.
+    pub(super) copy: u32,
+    /// Why the process itself stands still until its memory has been read; `None` if it was copied.
+    pub(super) held: Option<String>,
+    pub(super) threads: Vec<FrozenThread>,
+    /// For how long the process stood still.
+    pub(super) pause_ns: u64,
+    /// How often it was stopped.
+    pub(super) stops: u32,
+    pub(super) work: Work,
+}
+
+/// A thread and its registers, in the order of `user_regs_struct`.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct FrozenThread {
+    pub(super) id: u32,
+    pub(super) registers: Vec<u64>,
+}
+
+/// What the threads did that did most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Work {
+    None,
+    Ocaml,
+    InC,
+}
+
+/// Why the process was not copied.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Refusal {
+    Ended,
+    TracedBy(u32),
+    NotPermitted,
+    DoesNotStop(u32),
+    /// It collected garbage at each of so many stops.
+    Collects(u32),
+    Failed(String),
+}
+
+impl Frozen {
+    /// Facts that readers of the snapshot should know, as fragments.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.work == Work::InC {
+            notes.push(format!(
+                "a thread ran C code at each of {} stops: a block that it was writing may be \
+                 missing or incomplete",
+                self.stops
+            ));
+        }
+        if let Some(why) = &self.held {
+            notes.push(format!(
+                "the process stood still while its memory was read, and was not copied: {why}"
+            ));
+        }
+        notes
+    }
+}
