@@ -30,9 +30,15 @@ pub enum CopyError {
     /// It ended meanwhile.
     #[error("it has ended")]
     Ended,
+    /// A thread was given a signal before anything was done: stop it and try again.
+    #[error("a signal came in between")]
+    Interrupted,
     /// Its `clone` failed.
     #[error("it cannot be copied: {0}")]
     Clone(io::Error),
+    /// It may be ended for a system call.
+    #[error("it runs under a filter of system calls")]
+    Filtered,
     /// No code can be put anywhere.
     #[error("its code has no room for a call of the kernel")]
     NoRoom,

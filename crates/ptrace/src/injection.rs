@@ -49,27 +49,42 @@ pub(crate) fn run(process: &StoppedProcess, task: Task) -> Result<Option<Tid>, C
         copy: Copy::None,
         failure: None,
     };
-    run.follow()?;
-    // The kernel makes an interrupted call again where it stops a thread for us, and not at the end of another call.
-    request::interrupt(thread.tid).map_err(ended)?;
-    request::go_on(thread.tid, 0).map_err(ended)?;
-    loop {
-        match request::wait(thread.tid, true)? {
-            Some((_, Event::Stopped)) => break,
-            Some((_, Event::Ended)) => return Err(CopyError::Ended),
-            _ => request::go_on(thread.tid, 0).map_err(ended)?,
-        }
-    }
-    request::set_registers(thread.tid, &thread.registers).map_err(ended)?;
-    request::set_options(thread.tid, 0).map_err(ended)?;
+    let progress = run.follow()?;
     let before = before.chunks_exact(8).filter_map(|word| word.first_chunk().copied());
     let before: Vec<u64> = before.map(u64::from_le_bytes).collect();
-    request::write(thread.tid, place, &before).map_err(ended)?;
+    let put_back = || {
+        request::set_registers(thread.tid, &thread.registers)?;
+        request::set_options(thread.tid, 0)?;
+        request::write(thread.tid, place, &before)
+    };
+    if let Progress::Signal(signal) = progress {
+        // Its handler ends the call that the thread was in, or does not, as it would have without us.
+        put_back().map_err(ended)?;
+        stop_again(thread.tid, signal)?;
+        return Err(CopyError::Interrupted);
+    }
+    // The kernel makes an interrupted call again where it stops a thread for us, and not at the end of another call.
+    stop_again(thread.tid, 0)?;
+    put_back().map_err(ended)?;
     match (run.copy, run.failure) {
         (Copy::Sleeps(copy), _) => Ok(Some(copy)),
         (_, Some(error)) => Err(CopyError::Clone(io::Error::from_raw_os_error(error))),
         _ if matches!(task, Task::WaitFor(_)) => Ok(None),
         _ => Err(CopyError::Clone(io::Error::from_raw_os_error(libc::EAGAIN))),
+    }
+}
+
+/// Lets a thread go on, with a signal if that is not 0, and stops it before it runs any code but the kernel's.
+fn stop_again(tid: Tid, signal: i32) -> Result<(), CopyError> {
+    request::interrupt(tid).map_err(ended)?;
+    request::go_on(tid, signal).map_err(ended)?;
+    loop {
+        match request::wait(tid, true)? {
+            Some((_, Event::Stopped)) => return Ok(()),
+            Some((_, Event::Ended)) => return Err(CopyError::Ended),
+            Some((_, Event::Signal(signal))) => request::go_on(tid, signal).map_err(ended)?,
+            _ => request::go_on(tid, 0).map_err(ended)?,
+        }
     }
 }
 
@@ -84,6 +99,17 @@ enum Copy {
     /// It was made, and has not stopped for us yet.
     Made(Tid),
     Sleeps(Tid),
+}
+
+/// How far a thread has come in our code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Progress {
+    /// It is under way.
+    Runs,
+    /// It has left its last system call.
+    Done,
+    /// It is about to be given a signal, before it has done anything.
+    Signal(i32),
 }
 
 /// A thread that runs our code.
@@ -106,25 +132,27 @@ struct Run {
 
 impl Run {
     /// Follows the thread up to the end of its last system call, and the copy until it sleeps.
-    fn follow(&mut self) -> Result<(), CopyError> {
+    fn follow(&mut self) -> Result<Progress, CopyError> {
         request::go_on_to_system_call(self.tid, 0).map_err(ended)?;
-        let mut is_back = false;
-        while !is_back || matches!(self.copy, Copy::Made(_)) {
+        let mut progress = Progress::Runs;
+        while progress == Progress::Runs || matches!(self.copy, Copy::Made(_)) {
             let Some((tid, event)) = request::wait(-1, true)? else { continue };
             if tid == self.tid {
-                is_back |= self.advance(event)?;
+                progress = self.advance(event)?;
             } else {
                 self.see(tid, event)?;
             }
         }
-        Ok(())
+        Ok(progress)
     }
 
-    /// The thread itself has stopped. True at the end of its last call.
-    fn advance(&mut self, event: Event) -> Result<bool, CopyError> {
+    /// The thread itself has stopped.
+    fn advance(&mut self, event: Event) -> Result<Progress, CopyError> {
         let mut signal = 0;
         match event {
             Event::Ended => return Err(CopyError::Ended),
+            // Its handler must not run in our code, where the thread is in no system call.
+            Event::Signal(number) if !self.is_ready => return Ok(Progress::Signal(number)),
             Event::Signal(number) => signal = number,
             Event::Child => {
                 let made = request::child_of_event(self.tid).map_err(ended)?;
@@ -135,7 +163,7 @@ impl Run {
                 let registers = request::registers(self.tid).map_err(ended)?;
                 let result = registers.0.rax.cast_signed();
                 if result != ENTERED && registers.0.rip == self.place + Code::back_at() {
-                    return Ok(true);
+                    return Ok(Progress::Done);
                 }
                 let is_clone = registers.0.orig_rax.cast_signed() == libc::SYS_clone;
                 if is_clone && result < 0 && result != ENTERED {
@@ -145,7 +173,7 @@ impl Run {
             Event::Stopped | Event::Other => {}
         }
         request::go_on_to_system_call(self.tid, signal).map_err(ended)?;
-        Ok(false)
+        Ok(Progress::Runs)
     }
 
     /// Fills in the thread's signal mask. Calls as `ppoll` and `sigsuspend` had it changed until now.

@@ -108,12 +108,13 @@ fn freeze(pid: u32, runtime: &Runtime<'_>) -> Result<(Frozen, Held), Refusal> {
         };
         let copied = copy(pid, &mut process)?;
         let (copy, why, held) = match copied {
+            Err(CopyError::Interrupted) => continue,
             Ok(copy) => {
                 let id = copy.id();
                 process.resume();
                 (id, None, Held::Copy(copy))
             }
-            Err(why) => (pid, Some(why), Held::Itself(process)),
+            Err(why) => (pid, Some(why.to_string()), Held::Itself(process)),
         };
         let pause_ns = u64::try_from(stopped.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let threads = threads
@@ -138,18 +139,20 @@ fn wait_for_collection(pid: u32, runtime: &Runtime<'_>, threads: &[Thread]) {
 }
 
 /// Copies a process, or says why it cannot be copied and has to stand still instead.
-fn copy(pid: u32, process: &mut StoppedProcess) -> Result<Result<FrozenCopy, String>, Refusal> {
+fn copy(pid: u32, process: &mut StoppedProcess) -> Result<Result<FrozenCopy, CopyError>, Refusal> {
     let status = Status::of_process(pid).map_err(|_| Refusal::Ended)?;
     // A filter that the container gave all its processes allows what ours need; another one may end the process for it.
     let own = Status::of_process(std::process::id()).map_or(0, |status| status.filters);
     if status.is_filtered && (status.filters == 0 || status.filters > own) {
-        return Ok(Err("it runs under a filter of system calls".to_owned()));
+        return Ok(Err(CopyError::Filtered));
     }
     let way = if status.inner_pid == 1 { Way::Direct } else { Way::ByChild };
     match process.copy(way) {
         Ok(copy) => Ok(Ok(copy)),
         Err(CopyError::Ended) => Err(Refusal::Ended),
-        Err(error @ (CopyError::Clone(_) | CopyError::NoRoom)) => Ok(Err(error.to_string())),
+        Err(error @ (CopyError::Clone(_) | CopyError::NoRoom | CopyError::Interrupted)) => {
+            Ok(Err(error))
+        }
         Err(error) => Err(Refusal::Failed(error.to_string())),
     }
 }
