@@ -55,9 +55,12 @@ global_asm!(
     "syscall",
     "cmp qword ptr [rip + 51f], 2",
     "je 22f",
-    // clone(no flags and no signal at the end)
-    "mov eax, 56",
+    // clone(no signal at the end); a child that only makes the copy has the same memory (CLONE_VM), which is not copied twice.
     "xor edi, edi",
+    "cmp qword ptr [rip + 51f], 0",
+    "jne 24f",
+    "mov edi, 0x100",
+    "24: mov eax, 56",
     "xor esi, esi",
     "xor r10d, r10d",
     "xor r8d, r8d",
