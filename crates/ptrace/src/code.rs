@@ -151,7 +151,7 @@ global_asm!(
     ".popsection",
 );
 
-/// What the code is to do.
+/// The task of the code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Task {
     /// Copy the process; the copy is a child of a child that ends at once.
@@ -205,7 +205,7 @@ impl Code {
         code.get(..code.len() - 8 * value::READY).unwrap_or_default()
     }
 
-    /// Offset in bytes of what runs behind the last system call.
+    /// Offset in bytes of the first instruction behind the last system call.
     pub(crate) fn back_at() -> u64 {
         way_back()
     }

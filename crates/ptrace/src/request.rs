@@ -148,7 +148,7 @@ pub(crate) fn machine_code() -> &'static [u8] {
     }
 }
 
-/// Offset in the machine code of what runs behind the last system call.
+/// Offset in the machine code of the first instruction behind the last system call.
 pub(crate) fn way_back() -> u64 {
     // SAFETY: both labels are in one section, in this order.
     unsafe {

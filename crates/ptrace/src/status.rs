@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What the kernel says of a process or thread.
+/// The kernel's status of a process or thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Status {
     /// The letter of its state: `R`, `S`, `D`, `T`, `t`, `Z`, `X`.

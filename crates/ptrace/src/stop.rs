@@ -105,7 +105,7 @@ impl Drop for StoppedProcess {
 }
 
 fn tasks(pid: u32) -> Result<Vec<Tid>, StopError> {
-    let entries = fs::read_dir(format!("/proc/{pid}/task")).map_err(|error| ended_or(error))?;
+    let entries = fs::read_dir(format!("/proc/{pid}/task")).map_err(ended_or)?;
     let names = entries.flatten().map(|entry| entry.file_name());
     Ok(names.filter_map(|name| name.to_str()?.parse().ok()).collect())
 }

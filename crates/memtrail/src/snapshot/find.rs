@@ -72,7 +72,7 @@ fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
             Ok(open) => open,
             // A child may have ended in the meantime, and may be another user's.
             Err(_) if candidate != pid => continue,
-            // Of another user, whose processes are not recorded for this one.
+            // The process of another user is not recorded for this one.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
             Err(error) => {
                 let message = format_args!("cannot look into process {pid}: {error}");

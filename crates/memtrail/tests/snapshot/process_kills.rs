@@ -41,7 +41,9 @@ fn a_process_survives_the_end_of_memtrail_and_of_its_tracer() {
             }
             // From its start on to its end, in even steps.
             thread::sleep(Duration::from_micros(700 * round));
-            tracer.into_iter().for_each(|tracer| kill(signal, tracer));
+            if let Some(tracer) = tracer {
+                kill(signal, tracer);
+            }
         } else {
             thread::sleep(Duration::from_micros(1500 * round));
             kill(signal, memtrail.id());

@@ -49,7 +49,7 @@ pub(super) struct Activities<'a, M> {
 
 /// Stack that is searched, in bytes.
 const SEARCHED: u64 = 1 << 20;
-/// System calls that `malloc` and the runtime make while they change the heap: mmap, mprotect, munmap, brk, sched_yield,
+/// System calls that `malloc` and the runtime make while they change the heap: mmap, mprotect, munmap, brk, `sched_yield`,
 /// mremap, madvise.
 const CALLS_FOR_MEMORY: [u64; 7] = [9, 10, 11, 12, 24, 25, 28];
 
@@ -167,7 +167,7 @@ fn merged(mut extents: Vec<Extent>) -> Vec<Range<Address>> {
         let end = extent.start.saturating_add(extent.bytes);
         match all.last_mut() {
             Some(last) if extent.start <= last.end.saturating_add(GAP) => {
-                last.end = last.end.max(end)
+                last.end = last.end.max(end);
             }
             _ => all.push(extent.start..end),
         }

@@ -41,7 +41,7 @@ pub(super) fn run(args: &CoreArgs<'_>) -> Result<ExitCode, Failure> {
         core: &core,
         executables: &executables,
         process: &process,
-        taken_unix_us: input.written_unix_us(),
+        at_unix_us: input.written_unix_us(),
         began_unix_us: None,
         pause: None,
         begun,

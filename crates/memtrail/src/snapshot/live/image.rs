@@ -25,7 +25,7 @@ const CHUNK: u64 = 1 << 20;
 /// Bits of an entry of the kernel's map of pages (`Documentation/admin-guide/mm/pagemap.rst`): present, swapped.
 const HAS_CONTENT: u64 = 0b11 << 62;
 
-/// What the kernel adds to the path of a file that has been removed.
+/// The kernel adds this to the path of a file that has been removed.
 const DELETED: &[u8] = b" (deleted)";
 
 /// The memory of a process.

@@ -34,8 +34,8 @@ pub(super) struct LiveArgs<'a> {
     pub(super) json: bool,
 }
 
-/// Copies that are thrown away because blocks were being moved.
-const COPIES: usize = 4;
+/// The process is copied again so often if blocks were being moved.
+const COPIES: u32 = 4;
 
 pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
     let begun = Instant::now();
@@ -45,7 +45,9 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
     // Before anything is stopped.
     Runtime::find(&subject.executable, subject.entry).map_err(unreadable)?;
     let mut tracing = Tracing::start(args.pid)?;
-    for left in (0..COPIES).rev() {
+    let mut copies = 0;
+    loop {
+        copies += 1;
         let frozen = tracing.freeze()?;
         let taken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let image = Image::read(&frozen, &subject, args.output)?;
@@ -55,7 +57,7 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
         let places = Places { program: Some(program.as_ref()), root: Some(root.as_ref()) };
         let executables = Executables::find(&core, source, &places)?;
         let process = CoreProcess::open(&core, executables.program(), executables.contents());
-        if left > 0 && process.as_ref().is_ok_and(|it| it.limit() == Some(Limit::Collects)) {
+        if copies < COPIES && process.as_ref().is_ok_and(|it| it.limit() == Some(Limit::Collects)) {
             continue;
         }
         tracing.end();
@@ -68,7 +70,7 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
             core: &core,
             executables: &executables,
             process: &process,
-            taken_unix_us: u64::try_from(taken.as_micros()).unwrap_or(u64::MAX),
+            at_unix_us: u64::try_from(taken.as_micros()).unwrap_or(u64::MAX),
             began_unix_us: subject.began_unix_us,
             pause: Some(Duration::from_nanos(frozen.pause_ns)),
             begun,
@@ -79,7 +81,6 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
             json: args.json,
         });
     }
-    unreachable!("the last copy is not thrown away")
 }
 
 /// A name for a snapshot that does not show all, or more than the program retained.

@@ -35,7 +35,7 @@ pub(super) struct FrozenThread {
     pub(super) registers: Vec<u64>,
 }
 
-/// What the threads did that did most.
+/// Work of the threads at the stop: the most of all of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Work {

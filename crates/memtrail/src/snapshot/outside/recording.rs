@@ -64,7 +64,7 @@ impl Destination {
             description: describe(taken),
             folder,
             number: 1,
-            taken_unix_us: taken.taken_unix_us,
+            taken_unix_us: taken.at_unix_us,
         };
         if new.folder.exists() { new.after_others(taken.source) } else { Ok(new) }
     }
@@ -206,7 +206,7 @@ fn describe(taken: &Taken<'_>) -> Description {
         },
         // The clock of a core file is not known: it begins with the first one.
         clock: Clock {
-            start_unix_us: taken.began_unix_us.unwrap_or(taken.taken_unix_us),
+            start_unix_us: taken.began_unix_us.unwrap_or(taken.at_unix_us),
             start_monotonic_ns: 1,
         },
         ended_unix_us: None,

@@ -26,7 +26,7 @@ pub(in crate::snapshot) struct Taken<'a> {
     pub(in crate::snapshot) executables: &'a Executables,
     pub(in crate::snapshot) process: &'a CoreProcess<'a>,
     /// When its memory was as it is, in microseconds since 1970.
-    pub(in crate::snapshot) taken_unix_us: u64,
+    pub(in crate::snapshot) at_unix_us: u64,
     /// When it began, where that is known.
     pub(in crate::snapshot) began_unix_us: Option<u64>,
     /// For how long it stood still.
@@ -67,7 +67,7 @@ pub(in crate::snapshot) fn save(taken: &Taken<'_>) -> Result<ExitCode, Failure> 
         file: memtrail_recording::snapshot_name(number),
         reason: SnapshotReason::Request,
         label: taken.label.map(str::to_owned),
-        taken_unix_us: taken.taken_unix_us,
+        taken_unix_us: taken.at_unix_us,
         outcome: SnapshotOutcome::Complete {
             pause_ns: taken.pause.map_or(0, nanoseconds),
             write_ns: nanoseconds(taken.begun.elapsed()),
