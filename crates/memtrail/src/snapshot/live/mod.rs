@@ -49,6 +49,7 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
     loop {
         copies += 1;
         let frozen = tracing.freeze()?;
+        let held_since = Instant::now();
         let taken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let image = Image::read(&frozen, &subject, args.output)?;
         let core = image.core_file();
@@ -61,6 +62,10 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
             continue;
         }
         tracing.end();
+        let mut pause = Duration::from_nanos(frozen.pause_ns);
+        if frozen.held.is_some() {
+            pause += held_since.elapsed();
+        }
         let process = process.map_err(unreadable)?;
         let mut notes: Vec<String> = executables.notes().to_vec();
         notes.extend(process.notes().iter().cloned());
@@ -72,7 +77,7 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
             process: &process,
             at_unix_us: u64::try_from(taken.as_micros()).unwrap_or(u64::MAX),
             began_unix_us: subject.began_unix_us,
-            pause: Some(Duration::from_nanos(frozen.pause_ns)),
+            pause: Some(pause),
             begun,
             label: label(process.limit(), &frozen),
             notes,

@@ -21,7 +21,7 @@ pub(super) struct Frozen {
     /// Why the process itself stands still until its memory has been read; `None` if it was copied.
     pub(super) held: Option<String>,
     pub(super) threads: Vec<FrozenThread>,
-    /// For how long the process stood still.
+    /// For how long the process stood still until this was written.
     pub(super) pause_ns: u64,
     /// How often it was stopped.
     pub(super) stops: u32,
