@@ -97,7 +97,7 @@ enum Command {
     WakeUp(run::WakeArgs),
     #[cfg(target_arch = "x86_64")]
     #[command(hide = true)]
-    FreezeProcess(snapshot::TracerArgs),
+    CopyProcess(snapshot::TracerArgs),
 }
 
 /// Stack of the thread that works where the main one has a small stack, in bytes.
@@ -147,7 +147,7 @@ fn command() -> ExitCode {
         Command::WatchGroup(args) => run::watch_group(&args),
         Command::WakeUp(args) => run::wake_up(&args),
         #[cfg(target_arch = "x86_64")]
-        Command::FreezeProcess(args) => snapshot::trace(&args),
+        Command::CopyProcess(args) => snapshot::trace(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

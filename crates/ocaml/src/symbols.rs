@@ -331,7 +331,7 @@ pub mod private {
     );
     /// 5.1 and later: `caml_frame_descrs` (`runtime/frame_descriptors.c`).
     pub const FRAME_TABLE: Variable = ("current_frame_descrs", &["caml_get_frame_descrs"]);
-    /// 5.x: the `dom_internal` of the domain for which all stand still, or 0 (`runtime/domain.c`).
+    /// 5.x: the `dom_internal` of the domain for which all pause, or 0 (`runtime/domain.c`).
     pub const LEADER: Variable = ("stw_leader", &["caml_try_run_on_all_domains_with_spin_work"]);
     /// 4.12 to 4.14: `struct entry_array` (`runtime/memprof.c`).
     pub const TRACKED: Variable = ("entries_global", &["caml_memprof_do_roots"]);

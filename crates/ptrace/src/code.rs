@@ -30,15 +30,15 @@ mod value {
 }
 
 global_asm!(
-    ".pushsection .rodata.memtrail_freeze, \"a\"",
+    ".pushsection .rodata.memtrail_copy, \"a\"",
     ".balign 8",
-    ".globl memtrail_freeze_begin",
-    ".globl memtrail_freeze_end",
-    ".hidden memtrail_freeze_begin",
-    ".hidden memtrail_freeze_end",
-    ".globl memtrail_freeze_back",
-    ".hidden memtrail_freeze_back",
-    "memtrail_freeze_begin:",
+    ".globl memtrail_copy_begin",
+    ".globl memtrail_copy_end",
+    ".hidden memtrail_copy_begin",
+    ".hidden memtrail_copy_end",
+    ".globl memtrail_copy_back",
+    ".hidden memtrail_copy_back",
+    "memtrail_copy_begin:",
     // getpid: the tracer fills in the values now.
     "mov eax, 39",
     "syscall",
@@ -89,7 +89,7 @@ global_asm!(
     "mov edx, 0",
     "mov r10d, 8",
     "syscall",
-    "memtrail_freeze_back:",
+    "memtrail_copy_back:",
     "90: mov r15, [rip + 57f]",
     "mov r14, [rip + 57f + 8]",
     "mov r13, [rip + 57f + 16]",
@@ -147,7 +147,7 @@ global_asm!(
     "55: .quad 0",
     "56: .quad 0",
     "57: .fill 15, 8, 0",
-    "memtrail_freeze_end:",
+    "memtrail_copy_end:",
     ".popsection",
 );
 

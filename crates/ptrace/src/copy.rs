@@ -20,7 +20,7 @@ pub enum Way {
 
 /// A copy of a process that sleeps. It is killed when this is dropped.
 #[derive(Debug)]
-pub struct FrozenCopy {
+pub struct ProcessCopy {
     tid: Tid,
     /// The process it is a copy of.
     original: u32,
@@ -35,17 +35,17 @@ impl StoppedProcess {
     ///
     /// # Errors
     /// Those of the process's calls of the kernel.
-    pub fn copy(&mut self, way: Way) -> Result<FrozenCopy, CopyError> {
+    pub fn copy(&mut self, way: Way) -> Result<ProcessCopy, CopyError> {
         let task = match way {
             Way::ByChild => Task::CopyByChild,
             Way::Direct => Task::Copy,
         };
         let tid = injection::run(self, task)?.ok_or(CopyError::Ended)?;
-        Ok(FrozenCopy { tid, original: self.pid, has_ended: false })
+        Ok(ProcessCopy { tid, original: self.pid, has_ended: false })
     }
 }
 
-impl FrozenCopy {
+impl ProcessCopy {
     /// Its number.
     pub const fn id(&self) -> u32 {
         self.tid.cast_unsigned()
@@ -80,7 +80,7 @@ impl FrozenCopy {
     }
 }
 
-impl Drop for FrozenCopy {
+impl Drop for ProcessCopy {
     fn drop(&mut self) {
         self.kill();
     }

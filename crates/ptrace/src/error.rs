@@ -2,7 +2,7 @@
 
 use std::io;
 
-/// Why the threads of a process do not stand still.
+/// Why the threads of a process do not stop.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StopError {

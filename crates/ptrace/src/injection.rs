@@ -1,4 +1,4 @@
-//! Makes a thread that stands still run our code, and puts it back to where it was.
+//! Makes a thread that is stopped run our code, and puts it back to where it was.
 
 use std::io;
 

@@ -15,7 +15,7 @@ pub(crate) type Tid = libc::pid_t;
 pub(crate) enum Event {
     /// It has ended, or was killed.
     Ended,
-    /// It stands still because we asked, or with its process; the latter by a signal.
+    /// It is stopped because we asked, or with its process; the latter by a signal.
     Stopped,
     /// It is about to be given this signal.
     Signal(i32),
@@ -133,17 +133,17 @@ pub(crate) fn kill(pid: Tid) {
 }
 
 unsafe extern "C" {
-    static memtrail_freeze_begin: u8;
-    static memtrail_freeze_end: u8;
-    static memtrail_freeze_back: u8;
+    static memtrail_copy_begin: u8;
+    static memtrail_copy_end: u8;
+    static memtrail_copy_back: u8;
 }
 
 /// The machine code between the two labels of `code.rs`.
 pub(crate) fn machine_code() -> &'static [u8] {
     // SAFETY: the assembler puts both labels into one section of constants, in this order.
     unsafe {
-        let begin = &raw const memtrail_freeze_begin;
-        let length = (&raw const memtrail_freeze_end).offset_from_unsigned(begin);
+        let begin = &raw const memtrail_copy_begin;
+        let length = (&raw const memtrail_copy_end).offset_from_unsigned(begin);
         std::slice::from_raw_parts(begin, length)
     }
 }
@@ -152,7 +152,6 @@ pub(crate) fn machine_code() -> &'static [u8] {
 pub(crate) fn way_back() -> u64 {
     // SAFETY: both labels are in one section, in this order.
     unsafe {
-        (&raw const memtrail_freeze_back).offset_from_unsigned(&raw const memtrail_freeze_begin)
-            as u64
+        (&raw const memtrail_copy_back).offset_from_unsigned(&raw const memtrail_copy_begin) as u64
     }
 }

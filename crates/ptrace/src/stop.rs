@@ -12,10 +12,10 @@ use crate::registers::Registers;
 use crate::request::{self, Event, Tid};
 use crate::status::Status;
 
-/// Between looks at whether a thread stands still.
+/// Between looks at whether a thread is stopped.
 const LOOK: Duration = Duration::from_micros(20);
 
-/// A thread that stands still.
+/// A thread that is stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct StoppedThread {
     pub(crate) tid: Tid,
@@ -34,7 +34,7 @@ impl StoppedThread {
     }
 }
 
-/// A process whose threads all stand still. They go on when this is dropped.
+/// A process whose threads are all stopped. They go on when this is dropped.
 #[derive(Debug)]
 pub struct StoppedProcess {
     pub(crate) pid: u32,
@@ -131,7 +131,7 @@ fn seize(pid: u32, tid: Tid) -> Result<bool, StopError> {
     }
 }
 
-/// Waits until a thread stands still; `None` if it ended.
+/// Waits until a thread is stopped; `None` if it ended.
 fn stopped(tid: Tid, deadline: Instant) -> Result<Option<StoppedThread>, StopError> {
     loop {
         match request::wait(tid, false)? {

@@ -84,9 +84,9 @@ on_each!(calls_that_wait_do_not_end_early, |compiler| {
     while !plain.has_ended() {
         // The tracer alone is faster.
         let mut tracer = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-        tracer.args(["freeze-process", &pid.to_string()]).stdin(Stdio::null());
+        tracer.args(["copy-process", &pid.to_string()]).stdin(Stdio::null());
         let output = tracer.output().expect("the tracer");
-        taken += u32::from(String::from_utf8_lossy(&output.stdout).contains("frozen"));
+        taken += u32::from(String::from_utf8_lossy(&output.stdout).contains("copied"));
         thread::sleep(Duration::from_millis(10));
     }
     let (rest, code) = plain.end();

@@ -66,7 +66,7 @@ impl<'a> Runtime<'a> {
         moments.max().unwrap_or(Moment::Exact)
     }
 
-    /// True during a minor collection, and in OCaml 5 whenever all domains stand still for one of them. The process may run;
+    /// True during a minor collection, and in OCaml 5 whenever all domains pause for one of them. The process may run;
     /// its threads are known from an earlier stop.
     pub fn collects(&self, memory: &impl Memory, threads: &[Thread]) -> bool {
         let Some(fields) = self.layout.single() else {
@@ -77,7 +77,7 @@ impl<'a> Runtime<'a> {
         collects.is_some_and(|collects| collects != 0)
     }
 
-    /// OCaml 5: true while one of the domains has all others stand still, as in each minor collection.
+    /// OCaml 5: true while one of the domains has all others pause, as in each minor collection.
     fn all_stand_still(&self, memory: &impl Memory, threads: &[Thread]) -> bool {
         let (name, functions) = private::LEADER;
         if let Some(leader) = self.executable.address(name) {

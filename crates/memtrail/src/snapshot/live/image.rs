@@ -15,7 +15,7 @@ use memtrail_ocaml_snapshot::core_file::{
 use memtrail_recording::mappings::Mapping;
 
 use super::refusal;
-use super::report::Frozen;
+use super::report::CopyReport;
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
 
@@ -41,7 +41,7 @@ pub(super) struct Image {
 impl Image {
     /// Reads the memory of a process. The file is made beside the recording that `-o` names.
     pub(super) fn read(
-        frozen: &Frozen,
+        frozen: &CopyReport,
         subject: &Subject,
         output: Option<&Path>,
     ) -> Result<Self, Failure> {

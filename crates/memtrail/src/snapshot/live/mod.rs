@@ -20,7 +20,7 @@ use memtrail_ocaml_snapshot::core_file::{CoreProcess, Limit, Runtime};
 use super::outside::{Executables, Places, Source, Taken, no_heap, save};
 use crate::error::Failure;
 use image::Image;
-use report::{Frozen, Work};
+use report::{CopyReport, Work};
 use subject::Subject;
 use tracing::Tracing;
 
@@ -48,7 +48,7 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
     let mut copies = 0;
     loop {
         copies += 1;
-        let frozen = tracing.freeze()?;
+        let frozen = tracing.take_copy()?;
         let held_since = Instant::now();
         let taken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let image = Image::read(&frozen, &subject, args.output)?;
@@ -89,7 +89,7 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
 }
 
 /// A name for a snapshot that does not show all, or more than the program retained.
-fn label(limit: Option<Limit>, frozen: &Frozen) -> Option<&'static str> {
+fn label(limit: Option<Limit>, frozen: &CopyReport) -> Option<&'static str> {
     match (limit, frozen.work) {
         (Some(Limit::Truncated), _) => Some("memory is missing"),
         (Some(Limit::Collects), _) => Some("taken in a minor collection"),

@@ -6,7 +6,7 @@ use std::io;
 use memtrail_ptrace::Status;
 use memtrail_recording::is_alive;
 
-use super::report::Refusal;
+use super::report::TraceError;
 use crate::error::{Failure, Kind};
 use crate::run;
 
@@ -30,10 +30,10 @@ pub(super) fn unseen(pid: u32, error: &io::Error) -> Failure {
 }
 
 /// The failure for what the tracer reports.
-pub(super) fn of(pid: u32, refusal: &Refusal) -> Failure {
+pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
     match refusal {
-        Refusal::Ended => ended(pid),
-        Refusal::TracedBy(tracer) => {
+        TraceError::Ended => ended(pid),
+        TraceError::TracedBy(tracer) => {
             let name = fs::read_to_string(format!("/proc/{tracer}/comm")).unwrap_or_default();
             let message =
                 format_args!("process {pid} is traced by process {tracer} ({})", name.trim());
@@ -41,21 +41,21 @@ pub(super) fn of(pid: u32, refusal: &Refusal) -> Failure {
                 "end the tracer, or have gdb detach, and try again: memtrail snapshot {pid}"
             ))
         }
-        Refusal::NotPermitted => not_permitted(pid),
-        Refusal::DoesNotStop(thread) => {
+        TraceError::NotPermitted => not_permitted(pid),
+        TraceError::DoesNotStop(thread) => {
             let message = format_args!("thread {thread} of process {pid} does not stop");
             Failure::new(Kind::Work, message).hint(format_args!(
                 "it waits in the kernel, for a disk or a child; try again: memtrail snapshot {pid}"
             ))
         }
-        Refusal::Collects(stops) => {
+        TraceError::Collects(stops) => {
             let message = format_args!(
                 "no snapshot of process {pid}: it moved blocks at each of {stops} stops"
             );
             Failure::new(Kind::Work, message)
                 .hint(format_args!("try again: memtrail snapshot {pid}"))
         }
-        Refusal::Failed(why) => {
+        TraceError::Failed(why) => {
             let message = format_args!("no snapshot of process {pid}: {why}");
             Failure::new(Kind::Work, message)
                 .hint(format_args!("write a core file and read that: gcore {pid}"))

@@ -9,19 +9,19 @@ pub(super) const AGAIN: &str = "again";
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Report {
-    Frozen(Frozen),
-    Refused(Refusal),
+    Copied(CopyReport),
+    Refused(TraceError),
 }
 
-/// A process that stands still, to be read.
+/// A process whose memory can be read.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Frozen {
-    /// The copy's number; the process's own if that itself stands still.
+pub(super) struct CopyReport {
+    /// The copy's number; the process's own if that itself is paused.
     pub(super) copy: u32,
-    /// Why the process itself stands still until its memory has been read; `None` if it was copied.
+    /// Why the process itself is paused until its memory has been read; `None` if it was copied.
     pub(super) held: Option<String>,
-    pub(super) threads: Vec<FrozenThread>,
-    /// For how long the process stood still until this was written.
+    pub(super) threads: Vec<ThreadReport>,
+    /// For how long the process was paused until this was written.
     pub(super) pause_ns: u64,
     /// How often it was stopped.
     pub(super) stops: u32,
@@ -30,7 +30,7 @@ pub(super) struct Frozen {
 
 /// A thread and its registers, in the order of `user_regs_struct`.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct FrozenThread {
+pub(super) struct ThreadReport {
     pub(super) id: u32,
     pub(super) registers: Vec<u64>,
 }
@@ -47,7 +47,7 @@ pub(super) enum Work {
 /// Why the process was not copied.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Refusal {
+pub(super) enum TraceError {
     Ended,
     TracedBy(u32),
     NotPermitted,
@@ -57,7 +57,7 @@ pub(super) enum Refusal {
     Failed(String),
 }
 
-impl Frozen {
+impl CopyReport {
     /// Facts that readers of the snapshot should know, as fragments.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
@@ -70,7 +70,7 @@ impl Frozen {
         }
         if let Some(why) = &self.held {
             notes.push(format!(
-                "the process stood still while its memory was read, and was not copied: {why}"
+                "the process was paused while its memory was read, and was not copied: {why}"
             ));
         }
         notes

@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use memtrail_ocaml::Memory;
 use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
-use memtrail_ptrace::{CopyError, FrozenCopy, Status, StopError, StoppedProcess, Way};
+use memtrail_ptrace::{CopyError, ProcessCopy, Status, StopError, StoppedProcess, Way};
 
-use super::report::{AGAIN, Frozen, FrozenThread, Refusal, Report, Work};
+use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
 
@@ -32,15 +32,15 @@ const OCAML_FROM: u32 = 6;
 const C_FROM: u32 = 12;
 /// Between stops: doubled up to the second.
 const FIRST_WAIT: Duration = Duration::from_millis(1);
-const LONGEST_WAIT: Duration = Duration::from_millis(50);
+const MAX_WAIT: Duration = Duration::from_millis(50);
 /// Between looks at whether a collection has ended.
 const LOOK: Duration = Duration::from_micros(50);
 /// Each thread has to come out of the kernel within this time.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
-/// A process that stands still for memtrail to read it.
+/// A process that is paused for memtrail to read it.
 enum Held {
-    Copy(FrozenCopy),
+    Copy(ProcessCopy),
     Itself(StoppedProcess),
 }
 
@@ -51,8 +51,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         .map_err(|error| Failure::new(Kind::Input, error))?;
     let (mut orders, mut out) = (io::stdin().lock(), io::stdout().lock());
     loop {
-        let (report, held) = match freeze(args.pid, &runtime) {
-            Ok((frozen, held)) => (Report::Frozen(frozen), Some(held)),
+        let (report, held) = match take_copy(args.pid, &runtime) {
+            Ok((frozen, held)) => (Report::Copied(frozen), Some(held)),
             Err(refusal) => (Report::Refused(refusal), None),
         };
         serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn freeze(pid: u32, runtime: &Runtime<'_>) -> Result<(Frozen, Held), Refusal> {
+fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), TraceError> {
     let begun = Instant::now();
     let (mut stops, mut wait) = (0, FIRST_WAIT);
     loop {
@@ -88,7 +88,7 @@ fn freeze(pid: u32, runtime: &Runtime<'_>) -> Result<(Frozen, Held), Refusal> {
             Moment::Exact => true,
             Moment::Running => is_last || stops >= OCAML_FROM,
             Moment::InC => is_last || stops >= C_FROM,
-            Moment::Collecting if is_last => return Err(Refusal::Collects(stops)),
+            Moment::Collecting if is_last => return Err(TraceError::Collects(stops)),
             Moment::Collecting => false,
         };
         if !is_good {
@@ -97,7 +97,7 @@ fn freeze(pid: u32, runtime: &Runtime<'_>) -> Result<(Frozen, Held), Refusal> {
                 wait_for_collection(pid, runtime, &threads);
             } else {
                 thread::sleep(wait);
-                wait = (wait * 2).min(LONGEST_WAIT);
+                wait = (wait * 2).min(MAX_WAIT);
             }
             continue;
         }
@@ -119,9 +119,9 @@ fn freeze(pid: u32, runtime: &Runtime<'_>) -> Result<(Frozen, Held), Refusal> {
         let pause_ns = u64::try_from(stopped.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let threads = threads
             .iter()
-            .map(|thread| FrozenThread { id: thread.id, registers: thread.registers.to_vec() });
+            .map(|thread| ThreadReport { id: thread.id, registers: thread.registers.to_vec() });
         let threads = threads.collect();
-        return Ok((Frozen { copy, held: why, threads, pause_ns, stops, work }, held));
+        return Ok((CopyReport { copy, held: why, threads, pause_ns, stops, work }, held));
     }
 }
 
@@ -129,7 +129,7 @@ fn freeze(pid: u32, runtime: &Runtime<'_>) -> Result<(Frozen, Held), Refusal> {
 fn wait_for_collection(pid: u32, runtime: &Runtime<'_>, threads: &[Thread]) {
     let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else { return };
     let begun = Instant::now();
-    while begun.elapsed() < LONGEST_WAIT {
+    while begun.elapsed() < MAX_WAIT {
         let read = |at, into: &mut [u8]| memory.read_exact_at(into, at).is_ok();
         if !runtime.collects(&Peek::new(&read), threads) {
             return;
@@ -138,9 +138,12 @@ fn wait_for_collection(pid: u32, runtime: &Runtime<'_>, threads: &[Thread]) {
     }
 }
 
-/// Copies a process, or says why it cannot be copied and has to stand still instead.
-fn copy(pid: u32, process: &mut StoppedProcess) -> Result<Result<FrozenCopy, CopyError>, Refusal> {
-    let status = Status::of_process(pid).map_err(|_| Refusal::Ended)?;
+/// Copies a process, or returns the reason why it cannot be copied and has to be paused instead.
+fn copy(
+    pid: u32,
+    process: &mut StoppedProcess,
+) -> Result<Result<ProcessCopy, CopyError>, TraceError> {
+    let status = Status::of_process(pid).map_err(|_| TraceError::Ended)?;
     // A filter that the container gave all its processes allows what ours need; another one may end the process for it.
     let own = Status::of_process(std::process::id()).map_or(0, |status| status.filters);
     if status.is_filtered && (status.filters == 0 || status.filters > own) {
@@ -149,11 +152,11 @@ fn copy(pid: u32, process: &mut StoppedProcess) -> Result<Result<FrozenCopy, Cop
     let way = if status.inner_pid == 1 { Way::Direct } else { Way::ByChild };
     match process.copy(way) {
         Ok(copy) => Ok(Ok(copy)),
-        Err(CopyError::Ended) => Err(Refusal::Ended),
+        Err(CopyError::Ended) => Err(TraceError::Ended),
         Err(error @ (CopyError::Clone(_) | CopyError::NoRoom | CopyError::Interrupted)) => {
             Ok(Err(error))
         }
-        Err(error) => Err(Refusal::Failed(error.to_string())),
+        Err(error) => Err(TraceError::Failed(error.to_string())),
     }
 }
 
@@ -161,13 +164,13 @@ fn thread(stopped: &memtrail_ptrace::StoppedThread) -> Thread {
     Thread { id: stopped.id(), signal: 0, registers: stopped.registers().words() }
 }
 
-fn refusal(error: StopError) -> Refusal {
+fn refusal(error: StopError) -> TraceError {
     match error {
-        StopError::Ended => Refusal::Ended,
-        StopError::Traced(tracer) => Refusal::TracedBy(tracer),
-        StopError::NotPermitted => Refusal::NotPermitted,
-        StopError::DoesNotStop(thread) => Refusal::DoesNotStop(thread),
-        error => Refusal::Failed(error.to_string()),
+        StopError::Ended => TraceError::Ended,
+        StopError::Traced(tracer) => TraceError::TracedBy(tracer),
+        StopError::NotPermitted => TraceError::NotPermitted,
+        StopError::DoesNotStop(thread) => TraceError::DoesNotStop(thread),
+        error => TraceError::Failed(error.to_string()),
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::refusal;
-use super::report::{AGAIN, Frozen, Report};
+use super::report::{AGAIN, CopyReport, Report};
 use crate::error::{Failure, Kind};
 
 /// A tracer that runs.
@@ -23,7 +23,7 @@ impl Tracing {
             Failure::new(Kind::Work, format_args!("cannot start the tracer of {pid}: {error}"))
         };
         let mut command = Command::new("/proc/self/exe");
-        command.arg("freeze-process").arg(pid.to_string());
+        command.arg("copy-process").arg(pid.to_string());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut tracer = command.spawn().map_err(failed)?;
         let orders = tracer.stdin.take();
@@ -33,7 +33,7 @@ impl Tracing {
     }
 
     /// Has the process copied; an earlier copy is thrown away.
-    pub(super) fn freeze(&mut self) -> Result<Frozen, Failure> {
+    pub(super) fn take_copy(&mut self) -> Result<CopyReport, Failure> {
         if self.copies > 0
             && let Some(orders) = &mut self.orders
         {
@@ -44,7 +44,7 @@ impl Tracing {
         let mut line = String::new();
         let _ = self.reports.read_line(&mut line);
         match serde_json::from_str(&line) {
-            Ok(Report::Frozen(frozen)) => Ok(frozen),
+            Ok(Report::Copied(frozen)) => Ok(frozen),
             Ok(Report::Refused(refused)) => Err(refusal::of(self.pid, &refused)),
             Err(_) => {
                 let pid = self.pid;
