@@ -99,6 +99,9 @@ enum Command {
     WatchGroup(run::GroupArgs),
     #[command(hide = true)]
     WakeUp(run::WakeArgs),
+    #[cfg(target_arch = "x86_64")]
+    #[command(hide = true)]
+    CopyProcess(snapshot::TracerArgs),
 }
 
 /// Stack of the thread that works where the main one has a small stack, in bytes.
@@ -147,6 +150,8 @@ fn command() -> ExitCode {
         Command::KeepSession(args) => run::keep_session(&args),
         Command::WatchGroup(args) => run::watch_group(&args),
         Command::WakeUp(args) => run::wake_up(&args),
+        #[cfg(target_arch = "x86_64")]
+        Command::CopyProcess(args) => snapshot::trace(&args),
     };
     result.unwrap_or_else(|failure| failure.report())
 }

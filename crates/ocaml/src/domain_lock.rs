@@ -31,6 +31,15 @@ pub fn state_of_thread(
     variable: Address,
     young_limit: u64,
 ) -> Option<Address> {
+    domain_of_thread(memory, variable, young_limit).map(|(_, state)| state)
+}
+
+/// A thread's `dom_internal` and the state of that domain, from the address of the thread's `caml_state`.
+pub fn domain_of_thread(
+    memory: &impl Memory,
+    variable: Address,
+    young_limit: u64,
+) -> Option<(Address, Address)> {
     let first = variable.checked_sub(NEIGHBOURHOOD)?;
     let places = (0..2 * NEIGHBOURHOOD).step_by(8).map(|offset| first.saturating_add(offset));
     let domains = places.filter_map(|at| memory.u64(at)).filter(|at| at.is_multiple_of(8));
@@ -38,7 +47,7 @@ pub fn state_of_thread(
         [STATE_5_3, STATE_5_4].into_iter().find_map(|field| {
             let state = memory.field(domain, field).filter(|&state| state != 0)?;
             let limit = memory.field(domain, field + 8)?;
-            (limit == state.checked_add(young_limit)?).then_some(state)
+            (limit == state.checked_add(young_limit)?).then_some((domain, state))
         })
     });
     states.next()

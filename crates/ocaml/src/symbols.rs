@@ -331,6 +331,8 @@ pub mod private {
     );
     /// 5.1 and later: `caml_frame_descrs` (`runtime/frame_descriptors.c`).
     pub const FRAME_TABLE: Variable = ("current_frame_descrs", &["caml_get_frame_descrs"]);
+    /// 5.x: the `dom_internal` of the domain for which all pause, or 0 (`runtime/domain.c`).
+    pub const LEADER: Variable = ("stw_leader", &["caml_try_run_on_all_domains_with_spin_work"]);
     /// 4.12 to 4.14: `struct entry_array` (`runtime/memprof.c`).
     pub const TRACKED: Variable = ("entries_global", &["caml_memprof_do_roots"]);
 }
@@ -342,6 +344,12 @@ pub mod heap {
         ["caml_global_roots", "caml_global_roots_young", "caml_global_roots_old"];
     /// All: data, array of `{begin, end}` that ends with zero: code of the units.
     pub const CODE_SEGMENTS: &str = "caml_code_segments";
+    /// All: code, both ends of what OCaml code calls C and the collector by (`runtime/amd64.S`).
+    pub const SYSTEM_CODE: [&str; 2] = ["caml_system__code_begin", "caml_system__code_end"];
+    /// 4.x: functions of which one is on the stack of a thread while blocks are moved (`runtime/compact.c`,
+    /// `runtime/minor_gc.c`).
+    pub const MOVE_BLOCKS: [&str; 3] =
+        ["caml_compact_heap", "caml_compact_heap_maybe", "caml_empty_minor_heap"];
     /// Systhreads' own hook for roots.
     pub const THREADS_HOOK: &str = "caml_thread_scan_roots";
     /// 4.x: data, pointer to the first chunk.

@@ -64,8 +64,18 @@ fn listed() -> Outcome<Option<BTreeSet<PathBuf>>> {
 fn key() -> Outcome<String> {
     let rustc = output(Command::new("rustc").arg("-vV").current_dir(repository()))?;
     let lock = repository().join("Cargo.lock");
-    let lock = fs::read(&lock).map_err(|e| format!("{}: {e}", lock.display()))?;
-    Ok(format!("{:08x}-{:08x}", xxh3_64(rustc.as_bytes()) as u32, xxh3_64(&lock) as u32))
+    let lock = fs::read_to_string(&lock).map_err(|e| format!("{}: {e}", lock.display()))?;
+    let dependencies = checksums(&lock);
+    Ok(format!(
+        "{:08x}-{:08x}",
+        xxh3_64(rustc.as_bytes()) as u32,
+        xxh3_64(dependencies.as_bytes()) as u32
+    ))
+}
+
+/// The checksums in a `Cargo.lock`. Crates of the workspace have none: a new one does not make a new copy.
+fn checksums(lock: &str) -> String {
+    lock.lines().filter(|line| line.starts_with("checksum = ")).collect()
 }
 
 /// Removes the copies that were not used for longest.
@@ -142,6 +152,15 @@ fn remove(file: &Path) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crate_of_the_workspace_makes_no_new_copy() {
+        let one = "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"12\"\n";
+        let own =
+            "[[package]]\nname = \"own\"\nversion = \"0.1.0\"\ndependencies = [\n \"a\",\n]\n";
+        assert_eq!(checksums(&format!("{one}\n{own}")), checksums(one));
+        assert_ne!(checksums(&one.replace("12", "13")), checksums(one));
+    }
 
     #[test]
     fn the_copy_has_exactly_the_files_listed_and_keeps_the_times_of_equal_ones() {

@@ -1,34 +1,9 @@
 //! The verdict on a recording, in one sentence. The command line, gates and the page show this one.
 
 use memtrail_text::rounded::percent;
-use serde::Serialize;
 
 use super::descriptions::is_unjudged;
-use super::response::LeaksResponse;
-
-/// The verdict on a recording.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub struct Conclusion {
-    /// The verdict.
-    pub verdict: LeakVerdict,
-    /// The same in a sentence.
-    pub description: String,
-}
-
-/// The verdict, as programs read it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
-pub enum LeakVerdict {
-    /// There are suspects.
-    Leaks,
-    /// There is no suspect, and too little evidence to rule a leak out.
-    Undecided,
-    /// There is no suspect.
-    #[default]
-    NoLeak,
-}
+use super::response::{Conclusion, LeakVerdict, LeaksResponse};
 
 impl Conclusion {
     /// The verdict on what was found so far.

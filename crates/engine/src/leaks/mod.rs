@@ -47,14 +47,13 @@ use memtrail_heap::Bytes;
 use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query;
 
-pub use conclusion::{Conclusion, LeakVerdict};
 pub use descriptions::{is_unjudged, of_process};
 pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
 pub use growth::GrowthRate;
 pub use known_leaks::KnownLeaks;
 pub use response::{
-    BlocksEstimate, CallerShare, ClearedOwner, LeaksResponse, NearestClosure, Place, Suspect,
-    UnreachableResponse, UnreachableSite,
+    BlocksEstimate, CallerShare, ClearedOwner, Conclusion, LeakVerdict, LeaksResponse,
+    NearestClosure, Place, Suspect, UnreachableResponse, UnreachableSite,
 };
 pub use teardown::Teardown;
 pub use unrecorded::Unrecorded;

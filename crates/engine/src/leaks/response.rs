@@ -7,7 +7,6 @@ use memtrail_heap::query::AllocatedBy;
 use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
 
-use super::conclusion::Conclusion;
 use super::growth::GrowthRate;
 use super::teardown::Teardown;
 use super::unrecorded::Unrecorded;
@@ -55,6 +54,30 @@ pub struct LeaksResponse {
     #[serde(skip)]
     #[cfg_attr(feature = "typescript", ts(skip))]
     pub evidence: Evidence,
+}
+
+/// The verdict on a recording.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Conclusion {
+    /// The verdict.
+    pub verdict: LeakVerdict,
+    /// The same in a sentence.
+    pub description: String,
+}
+
+/// The verdict, as programs read it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub enum LeakVerdict {
+    /// There are suspects.
+    Leaks,
+    /// There is no suspect, and too little evidence to rule a leak out.
+    Undecided,
+    /// There is no suspect.
+    #[default]
+    NoLeak,
 }
 
 /// An owner that grows.

@@ -15,12 +15,11 @@ use memtrail_profile::blocks::Row;
 use memtrail_trace::{Site, StackId, malloc};
 
 use super::clock::Clock;
-use super::conclusion::Conclusion;
 use super::gathered;
 use super::growth::GrowthRate;
 use super::own_code::OwnCode;
 use super::owned::Lifetime;
-use super::response::{ClearedOwner, LeaksResponse, Place, Suspect};
+use super::response::{ClearedOwner, Conclusion, LeaksResponse, Place, Suspect};
 use super::teardown::Teardown;
 use super::verdict::{
     self, Class, Evidence, Judged, LEAST, MAX_DATES, OwnerEvidence, SHARE, subsampled,

@@ -41,7 +41,7 @@ pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 pub(crate) use native::{Args as NativeArgs, Native};
 use preflight::Decision;
-pub(crate) use process::{End, has_stack};
+pub(crate) use process::{End, has_stack, user_id};
 pub(crate) use rate::parse as parse_rate;
 pub(crate) use record::{Request, record};
 use session::Session;

@@ -38,7 +38,7 @@ pub(crate) enum End {
 }
 
 /// Effective user id.
-pub(super) fn user_id() -> u32 {
+pub(crate) fn user_id() -> u32 {
     // SAFETY: cannot fail.
     unsafe { libc::geteuid() }
 }

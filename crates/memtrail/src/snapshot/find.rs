@@ -7,6 +7,7 @@ use memtrail_recording::relay::RELAY_FILE;
 use memtrail_recording::session::{State, Status};
 use memtrail_recording::{Recording, TRACE_FILE, is_alive};
 
+use super::outside::is_of_process;
 use crate::error::{Failure, Kind};
 use crate::recording_source::note_successor;
 
@@ -16,15 +17,26 @@ pub(crate) struct Target {
     pub(crate) folder: PathBuf,
 }
 
+/// A process, and how its snapshots are taken.
+pub(super) enum Found {
+    /// The agent is in it.
+    Recorded(Target),
+    /// memtrail did not start it. If a recording of such snapshots was named, the next one is added to that.
+    Foreign { pid: u32, recording: Option<PathBuf> },
+}
+
 /// The process that a number or a recording names.
-pub(super) fn target(named: &Path) -> Result<Target, Failure> {
+pub(super) fn target(named: &Path) -> Result<Found, Failure> {
     match named.to_str().and_then(|text| text.parse().ok()) {
-        Some(pid) if !named.exists() => of_process(pid),
+        Some(pid) if !named.exists() => Ok(match recorded(pid)? {
+            Some(target) => Found::Recorded(target),
+            None => Found::Foreign { pid, recording: None },
+        }),
         _ => of_recording(named),
     }
 }
 
-fn of_recording(folder: &Path) -> Result<Target, Failure> {
+fn of_recording(folder: &Path) -> Result<Found, Failure> {
     let recording = Recording::open(folder)?;
     note_successor(&recording);
     let Some(description) = recording.description else {
@@ -35,12 +47,23 @@ fn of_recording(folder: &Path) -> Result<Target, Failure> {
     if description.outcome.is_some() || !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("process {pid} has ended")));
     }
-    Ok(Target { pid, folder: folder.to_path_buf() })
+    if is_of_process(&description) {
+        return Ok(Found::Foreign { pid, recording: Some(folder.to_path_buf()) });
+    }
+    Ok(Found::Recorded(Target { pid, folder: folder.to_path_buf() }))
+}
+
+/// The process of this number, which must be recorded.
+pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
+    recorded(pid)?.ok_or_else(|| {
+        Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
+            .hint("start it with: memtrail run -- PROGRAM")
+    })
 }
 
 /// By the session that the process is in, or the trace that agents of older versions have open; of `memtrail run`, that of
 /// the program it started.
-pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
+fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
     if !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
     }
@@ -49,6 +72,8 @@ pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
             Ok(open) => open,
             // A child may have ended in the meantime, and may be another user's.
             Err(_) if candidate != pid => continue,
+            // The process of another user is not recorded for this one.
+            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
             Err(error) => {
                 let message = format_args!("cannot look into process {pid}: {error}");
                 return Err(Failure::new(Kind::Input, message));
@@ -60,11 +85,10 @@ pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
         let own = folders.clone().find(|folder| is_of(candidate, folder));
         let folder = own.or_else(|| folders.next()).map(Path::to_path_buf);
         if let Some(folder) = folder.or_else(|| by_session(candidate)) {
-            return Ok(Target { pid: candidate, folder });
+            return Ok(Some(Target { pid: candidate, folder }));
         }
     }
-    Err(Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
-        .hint("start it with: memtrail run -- PROGRAM"))
+    Ok(None)
 }
 
 /// Whether a recording says that it is of this process.

@@ -2,6 +2,9 @@
 
 mod core_file;
 pub(crate) mod find;
+#[cfg(target_arch = "x86_64")]
+mod live;
+mod outside;
 
 use std::borrow::Cow;
 use std::fs;
@@ -22,22 +25,27 @@ use crate::error::{Failure, Kind};
 use crate::json;
 use crate::recording_facts::is_native;
 use core_file::CoreArgs;
-use find::Target;
+use find::{Found, Target};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use live::{TracerArgs, trace};
 
 /// Take a heap snapshot of a running program, or of a core file
 ///
-/// Running programs must have been started by `memtrail run`. The program pauses for
-/// about a millisecond, then goes on while a forked copy of it writes the file. A program that waits
-/// in a system call is not woken.
+/// The program pauses for some milliseconds, then goes on while a frozen copy of it is read.
+///
+/// Of a program that `memtrail run` started, the snapshot is written into its recording. Any other native OCaml program is
+/// stopped with ptrace, which needs the same user or root, and the snapshot goes into a new recording that has no
+/// trace: `memtrail heap`, `leaks` and `view` read it as any other. With -o, later snapshots are added to it.
 ///
 /// With --core, the heap is read from a core file of an OCaml program that memtrail did not start. The file may come from
-/// the kernel, from gdb's gcore or from coredumpctl. The result is a recording with a snapshot and without a trace:
-/// `memtrail heap`, `leaks` and `view` read it as any other.
+/// the kernel, from gdb's gcore or from coredumpctl.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   memtrail snapshot 4711                  the process; its own number, or that of `memtrail run`
   memtrail snapshot server-4711.memtrail  the process that is recorded there
+  memtrail snapshot $(pidof server) -o server.memtrail
+                                          a process that memtrail did not start; each call adds a snapshot
   memtrail snapshot --core core.4711      a core file; makes server-4711.memtrail
   memtrail snapshot --core core.2 -o server-4711.memtrail
                                           a later core file of the same process, as snapshot 2")]
@@ -50,16 +58,17 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CORE")]
     core: Option<PathBuf>,
 
-    /// Recording that the snapshot of a core file is written or added to [default: NAME-PID.memtrail]
-    #[arg(short, long, value_name = "REC", requires = "core")]
+    /// Recording that the snapshot is written or added to, where memtrail did not start the program [default:
+    /// NAME-PID.memtrail]
+    #[arg(short, long, value_name = "REC")]
     output: Option<PathBuf>,
 
     /// Folder with a copy of the files of the machine or container that the core file is from
     #[arg(long, value_name = "DIR", requires = "core")]
     sysroot: Option<PathBuf>,
 
-    /// Keep the contents of strings in the snapshot of a core file
-    #[arg(long, requires = "core")]
+    /// Keep the contents of strings, where memtrail did not start the program
+    #[arg(long)]
     contents: bool,
 
     /// How long to wait for it: 90, 90s, 5m
@@ -87,7 +96,20 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     // The parser asks for it.
     let target = args.target.as_deref().unwrap_or(Path::new(""));
-    let Target { pid, folder } = find::target(target)?;
+    let Target { pid, folder } = match find::target(target)? {
+        Found::Recorded(target) => target,
+        Found::Foreign { pid, recording } => return foreign(args, pid, recording.as_deref()),
+    };
+    if args.output.is_some() || args.contents {
+        let option = if args.contents { "--contents" } else { "-o" };
+        let message = format_args!(
+            "{option} is for processes that memtrail did not start; process {pid} writes its \
+             snapshots into {}",
+            folder.display()
+        );
+        return Err(Failure::new(Kind::Usage, message)
+            .hint(format_args!("leave it out: memtrail snapshot {pid}")));
+    }
     let before = snapshots(&folder)?.ok_or_else(|| {
         let is_native = Recording::open(&folder).is_ok_and(|recording| is_native(&recording));
         let (with, how) = if is_native {
@@ -143,6 +165,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         SnapshotOutcome::Failed { reason } => {
             Err(Failure::new(Kind::Work, format_args!("no snapshot of process {pid}: {reason}")))
         }
+    }
+}
+
+/// Takes a snapshot of a process that memtrail did not start.
+fn foreign(args: &Args, pid: u32, recording: Option<&Path>) -> Result<ExitCode, Failure> {
+    #[cfg(target_arch = "x86_64")]
+    return live::run(&live::LiveArgs {
+        pid,
+        output: args.output.as_deref().or(recording),
+        contents: args.contents,
+        json: args.json,
+    });
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = (args, recording);
+        let message = format_args!("process {pid} is not recorded");
+        Err(Failure::new(Kind::Input, message).hint("start it with: memtrail run -- PROGRAM"))
     }
 }
 

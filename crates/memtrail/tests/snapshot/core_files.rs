@@ -64,7 +64,7 @@ on_each!(by_the_kernel, |compiler| {
 });
 
 /// All roots: what they are called, how they hold, and the size of the block.
-fn roots_of(heap: &Heap) -> BTreeMap<(String, String, u64), usize> {
+pub(crate) fn roots_of(heap: &Heap) -> BTreeMap<(String, String, u64), usize> {
     let mut roots = BTreeMap::new();
     for root in &heap.roots {
         let size = heap.blocks[root.block as usize].wosize;

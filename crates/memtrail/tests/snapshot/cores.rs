@@ -1,7 +1,7 @@
 //! Core files of running programs, and snapshots of them.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 
@@ -43,8 +43,25 @@ impl Plain {
 
     /// Gives it a line of input, and waits for a line of output.
     pub(crate) fn next_line(&mut self) {
-        self.stdin.write_all(b"\n").expect("a line of input");
+        self.send_line();
         self.read_line();
+    }
+
+    /// Gives it a line of input.
+    pub(crate) fn send_line(&mut self) {
+        self.stdin.write_all(b"\n").expect("a line of input");
+    }
+
+    /// True if it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("wait").is_some()
+    }
+
+    /// Waits for its end: all further output, and the exit code.
+    pub(crate) fn end(mut self) -> (String, Option<i32>) {
+        let mut rest = String::new();
+        self.stdout.read_to_string(&mut rest).expect("output");
+        (rest, self.child.wait().expect("wait").code())
     }
 
     pub(crate) fn pid(&self) -> u32 {
@@ -102,6 +119,24 @@ pub(crate) fn heap_of(core: &Path, arguments: &[&str]) -> (Heap, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let recording = folder.path().join("it.memtrail");
     let output = read(core, arguments, &recording);
+    assert!(output.status.success(), "{output:?}");
+    let heap = Heap::read(&recording.join("0001.heap"));
+    let description = Recording::open(&recording).expect("a recording").description;
+    (heap, description.expect("a description").notes)
+}
+
+/// Runs `memtrail snapshot` for a process that memtrail did not start.
+pub(crate) fn snapshot_process(pid: u32, arguments: &[&str], recording: &Path) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(["snapshot", &pid.to_string()]).args(arguments).arg("-o").arg(recording);
+    command.output().expect("memtrail snapshot")
+}
+
+/// The heap of such a process, by a recording that is made of it, and the notes of that.
+pub(crate) fn heap_of_process(pid: u32) -> (Heap, Vec<String>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("it.memtrail");
+    let output = snapshot_process(pid, &[], &recording);
     assert!(output.status.success(), "{output:?}");
     let heap = Heap::read(&recording.join("0001.heap"));
     let description = Recording::open(&recording).expect("a recording").description;

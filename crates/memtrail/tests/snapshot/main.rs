@@ -12,6 +12,12 @@ mod modes;
 mod compilers_at_work;
 mod moments;
 mod privileges;
+#[cfg(target_arch = "x86_64")]
+mod process_kills;
+#[cfg(target_arch = "x86_64")]
+mod process_trouble;
+#[cfg(target_arch = "x86_64")]
+mod processes;
 mod server_at_work;
 mod shapes;
 mod stacks;

@@ -14,16 +14,19 @@ pub struct Thread {
     pub id: u32,
     /// The signal that it was stopped by; 0 if none.
     pub signal: u16,
-    registers: [u64; REGISTERS],
+    /// The registers, in the order of `user_regs_struct`.
+    pub registers: [u64; REGISTERS],
 }
 
-const REGISTERS: usize = 27;
+/// Number of registers.
+pub const REGISTERS: usize = 27;
 
 /// Registers by their places in `user_regs_struct` of x86-64.
 mod place {
     pub(super) const R15: usize = 0;
     pub(super) const R14: usize = 1;
     pub(super) const GENERAL: usize = 15;
+    pub(super) const SYSTEM_CALL: usize = 15;
     pub(super) const INSTRUCTION: usize = 16;
     pub(super) const STACK: usize = 19;
     pub(super) const THREAD: usize = 21;
@@ -43,6 +46,12 @@ impl Thread {
     /// The instruction that is next.
     pub fn instruction(&self) -> Address {
         self.registers[place::INSTRUCTION]
+    }
+
+    /// The number of the system call that the thread is in.
+    pub fn system_call(&self) -> Option<u64> {
+        let number = self.registers[place::SYSTEM_CALL];
+        (number.cast_signed() >= 0).then_some(number)
     }
 
     /// The stack pointer.

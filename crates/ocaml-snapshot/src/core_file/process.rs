@@ -4,14 +4,15 @@ use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::heap::{chunks, loaded, pools};
-use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::symbols::{callstack, private, state};
 use memtrail_ocaml::{
-    Address, Family, Layout, Memory, Unsupported, Version, detect, domain_lock, parameters,
+    Address, Family, Layout, Memory, Unsupported, Version, domain_lock, parameters,
 };
 
+use super::activity::SavedCall;
 use super::executable::Executable;
 use super::memory::{CoreMemory, MappedFiles};
+use super::moment::Runtime;
 use super::notes::Thread;
 use super::parse::{AT_ENTRY, CoreFile};
 use super::running::{self, Running};
@@ -33,14 +34,25 @@ pub enum Unreadable {
     #[error("the program {0}")]
     Runtime(#[from] Unsupported),
     /// A runtime whose private tables are not known.
-    #[error("the program has the runtime of OCaml {0}, of which core files cannot be read")]
+    #[error("the program has the runtime of OCaml {0}, whose heap cannot be read from outside")]
     Version(Version),
     /// The memory that says where the heap is was not written, or is cut off.
-    #[error("the core file does not contain the state of the OCaml runtime")]
+    #[error("its memory does not contain the state of the OCaml runtime")]
     NoState,
     /// The table of frame descriptors was not found.
     #[error("the frame table of the OCaml runtime was not found")]
     NoFrameTable,
+}
+
+/// Why a snapshot is not exact.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// A part of the memory is missing.
+    Truncated,
+    /// A minor collection was under way.
+    Collects,
+    /// Registers and parts of stacks were taken for roots.
+    Registers,
 }
 
 /// An OCaml process in a core file.
@@ -74,14 +86,7 @@ impl<'a> CoreProcess<'a> {
         files: MappedFiles<'a>,
     ) -> Result<Self, Unreadable> {
         let entry = core.auxiliary(AT_ENTRY).ok_or(Unreadable::NoState)?;
-        let executable = Executable::read(executable, entry).ok_or(Unreadable::NoExecutable)?;
-        if executable.is_stripped() {
-            return Err(Unreadable::NoSymbols);
-        }
-        let version = detect(|name| executable.has(name))?;
-        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
-            return Err(Unreadable::Version(version));
-        }
+        let Runtime { executable, layout } = Runtime::find(executable, entry)?;
         let memory = CoreMemory::new(core, &files);
         let list = executable.dynamic.and_then(|dynamic| loaded::list_of(&memory, dynamic));
         let mut process = Self {
@@ -89,7 +94,7 @@ impl<'a> CoreProcess<'a> {
             executable,
             files,
             mapped: mapped(core),
-            layout: Layout::of(version, Machine::Amd64),
+            layout,
             domains: Vec::new(),
             frame_table: FrameTable::given(1, 0).ok_or(Unreadable::NoFrameTable)?,
             running: Vec::new(),
@@ -109,6 +114,7 @@ impl<'a> CoreProcess<'a> {
             return Err(Unreadable::NoState);
         }
         process.take_waiting_thread();
+        let waiting = process.calls_of_waiting_threads();
         process.running = running::settle(
             &mut process.memory,
             &process.executable,
@@ -116,6 +122,7 @@ impl<'a> CoreProcess<'a> {
             process.frame_table,
             &core.threads,
             &process.domains,
+            waiting,
         );
         process.look_at_minor_heaps();
         if core.missing > 0 {
@@ -160,14 +167,14 @@ impl<'a> CoreProcess<'a> {
         String::from_utf8_lossy(text).into_owned()
     }
 
-    /// A name for a snapshot that does not show all, or more than the program retained; none for one that is exact.
-    pub fn label(&self) -> Option<&'static str> {
+    /// The worst of the reasons why the snapshot does not show all, or more than the program retained; none if it is exact.
+    pub fn limit(&self) -> Option<Limit> {
         if self.is_truncated {
-            Some("truncated core file")
+            Some(Limit::Truncated)
         } else if self.collects {
-            Some("core file written in a minor collection")
+            Some(Limit::Collects)
         } else if !self.running.is_empty() {
-            Some("core file with registers as roots")
+            Some(Limit::Registers)
         } else {
             None
         }
@@ -253,6 +260,22 @@ impl<'a> CoreProcess<'a> {
                 self.memory.change(state + field, value);
             }
         }
+    }
+
+    /// OCaml 4: the calls of C in which threads wait for the lock.
+    fn calls_of_waiting_threads(&self) -> Vec<SavedCall> {
+        let mut calls = Vec::new();
+        let running = self.thread_that_ran();
+        if let (Some(_), Some(at)) = (self.layout.single(), self.any_thread()) {
+            threads::each_thread(&self.memory, Family::Single, at, |thread| {
+                if let Some(Top::Single { sp, return_address, .. }) = thread.top
+                    && Some(thread.at) != running
+                {
+                    calls.push((sp, return_address));
+                }
+            });
+        }
+        calls
     }
 
     /// Finds minor heaps whose blocks do not follow each other: of threads that were about to write a header, or in the

@@ -1,5 +1,5 @@
-//! Threads that ran OCaml code, which keeps values in registers: their stacks have no top, and their minor heaps no exact
-//! end.
+//! Threads that ran OCaml code, which keeps values in registers, or C code that it called without saving them: their stacks
+//! have no top, and their minor heaps no exact end.
 //!
 //! The walk of the heap reads both from the domain's state, where the runtime saves them when C code is called. So the
 //! state is changed as if C had been called by the innermost frame that can be walked. All registers and the words of the
@@ -7,11 +7,11 @@
 
 use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::frames::{Top, Walker};
-use memtrail_ocaml::heap::statics;
 use memtrail_ocaml::layout::{FamilyState, Fiber, Stack};
-use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::symbols::state;
 use memtrail_ocaml::{Address, Layout, Memory};
 
+use super::activity::{Activities, Activity, SavedCall};
 use super::executable::Executable;
 use super::memory::CoreMemory;
 use super::notes::Thread;
@@ -31,7 +31,8 @@ const MAX_FRAME: u64 = 1 << 20;
 const WITHOUT_FRAME: u64 = 4096;
 const MAX_FRAMES: usize = 1 << 24;
 
-/// Finds the threads of these domains that ran OCaml code, and changes the domains' states.
+/// Finds the threads of these domains that had not saved their roots, and changes the domains' states. `waiting` are the
+/// calls of C in which OCaml 4's other threads wait.
 pub(super) fn settle(
     memory: &mut CoreMemory<'_>,
     executable: &Executable<'_>,
@@ -39,24 +40,113 @@ pub(super) fn settle(
     table: FrameTable,
     threads: &[Thread],
     domains: &[Address],
+    waiting: Vec<SavedCall>,
 ) -> Vec<Running> {
-    let Some(code) = executable.address(names::CODE_SEGMENTS) else { return Vec::new() };
-    let runs_ocaml = |thread: &&Thread| {
-        domains.contains(&thread.state())
-            && statics::segments(&*memory, code).any(|code| code.contains(thread.instruction()))
+    let calls = waiting.clone();
+    let activities = Activities::new(&*memory, executable, layout, waiting);
+    let state_of = |thread: &Thread, activity| match (activity, layout.multicore()) {
+        (Activity::Ocaml, _) => Some(thread.state()),
+        (_, None) => domains.first().copied(),
+        (_, Some(_)) => {
+            let variable = executable.of_thread(state::MULTICORE, thread.thread_pointer())?;
+            memory.u64(variable)
+        }
     };
-    let running: Vec<Thread> = threads.iter().filter(runs_ocaml).copied().collect();
-    running.iter().map(|thread| settle_one(memory, layout, table, thread)).collect()
+    let mut unsaved = Vec::new();
+    for thread in threads {
+        let activity = activities.of(thread);
+        let state = state_of(thread, activity).filter(|state| domains.contains(state));
+        if let Some(state) = state.filter(|_| activity.is_unsaved()) {
+            unsaved.push((*thread, activity, state));
+        }
+    }
+    let mut settled = Vec::new();
+    for (thread, activity, state) in unsaved {
+        let running = if activity == Activity::Ocaml {
+            settle_ocaml(memory, layout, table, &thread)
+        } else {
+            settle_c(memory, layout, table, &thread, state, &calls)
+        };
+        settled.push(running);
+    }
+    settled
 }
 
-fn settle_one(
+/// A thread in OCaml code: the domain's state is in its registers.
+fn settle_ocaml(
     memory: &mut CoreMemory<'_>,
     layout: &Layout,
     table: FrameTable,
     thread: &Thread,
 ) -> Running {
     let (state, stack) = (thread.state(), thread.stack());
-    let mut changes = vec![(state + layout.state.young_ptr, thread.young_pointer())];
+    memory.change(state + layout.state.young_ptr, thread.young_pointer());
+    let found = take_frames(memory, layout, table, state, stack);
+    let mut values = thread.general().to_vec();
+    let end = found.unwrap_or(stack.saturating_add(WITHOUT_FRAME));
+    values.extend((stack..end).step_by(8).map_while(|at| memory.u64(at)));
+    Running { state, values }
+}
+
+/// A thread in C code that OCaml code called without saving anything. The minor heap's last block is not known: all of the
+/// minor heap counts, of which blocks are found that something refers to.
+fn settle_c(
+    memory: &mut CoreMemory<'_>,
+    layout: &Layout,
+    table: FrameTable,
+    thread: &Thread,
+    state: Address,
+    waiting: &[SavedCall],
+) -> Running {
+    let stack = thread.stack();
+    let near = |at: Address| at.wrapping_sub(stack) < MAX_FRAME;
+    let mut values = thread.general().to_vec();
+    let of_stack = |memory: &CoreMemory<'_>, from: Address, to: Address| -> Vec<u64> {
+        (from..to).step_by(8).map_while(|at| memory.u64(at)).collect()
+    };
+    // A thread that waits for the lock is not the one whose stack the state has.
+    let waits = waiting
+        .iter()
+        .find(|&&(at, address)| near(at) && memory.u64(at.wrapping_sub(8)) == Some(address));
+    if let Some(&(end, _)) = waits {
+        values.extend(of_stack(memory, stack, end));
+        return Running { state, values };
+    }
+    let first = layout.single().map_or(layout.state.young_start, |fields| fields.young_alloc_start);
+    let first = memory.field(state, first).unwrap_or(0);
+    memory.change(state + layout.state.young_ptr, first);
+    let (FamilyState::Multicore(fields), Stack::Multicore(fiber)) =
+        (&layout.state.family, &layout.stack)
+    else {
+        let found = take_frames(memory, layout, table, state, stack);
+        let end = found.unwrap_or(stack.saturating_add(WITHOUT_FRAME));
+        values.extend(of_stack(memory, stack, end));
+        return Running { state, values };
+    };
+    // The stack pointer of the OCaml code is in a register, or where C code saved it.
+    let c_stack = memory.field(state, fields.c_stack).unwrap_or(stack);
+    let c_stack = if near(c_stack) { c_stack } else { stack };
+    values.extend(of_stack(memory, stack, c_stack));
+    let current = memory.field(state, fields.current_stack).unwrap_or(0);
+    let end = memory.field(current, fiber.handler).unwrap_or(0);
+    let is_place = |word: &u64| (current..end).contains(word) && word.is_multiple_of(8);
+    if let Some(ocaml) = values.iter().copied().filter(is_place).min() {
+        take_frames(memory, layout, table, state, ocaml);
+        values.extend(of_stack(memory, ocaml, end.min(ocaml.saturating_add(MAX_FRAME))));
+    }
+    Running { state, values }
+}
+
+/// Looks for the innermost frame from which a walk reaches the stack's end, changes the state as if C had been called from
+/// there, and returns the place of its return address.
+fn take_frames(
+    memory: &mut CoreMemory<'_>,
+    layout: &Layout,
+    table: FrameTable,
+    state: Address,
+    stack: Address,
+) -> Option<Address> {
+    let mut changes = Vec::new();
     let found = match (&layout.state.family, &layout.stack) {
         (FamilyState::Single(fields), Stack::Single(_)) => {
             let registers = memory.field(state, layout.state.gc_regs).unwrap_or(0);
@@ -89,13 +179,10 @@ fn settle_one(
         }
         _ => None,
     };
-    let mut values = thread.general().to_vec();
-    let end = found.unwrap_or(stack.saturating_add(WITHOUT_FRAME));
-    values.extend((stack..end).step_by(8).map_while(|at| memory.u64(at)));
     for (at, value) in changes {
         memory.change(at, value);
     }
-    Running { state, values }
+    found
 }
 
 fn places(stack: Address) -> impl Iterator<Item = Address> {

@@ -29,7 +29,10 @@ impl Reason {
             Self::Bytecode | Self::Runtime(Unsupported::Bytecode) => {
                 "compile it with ocamlopt (in dune: `(modes exe)`)"
             }
-            Self::Static => "link it without `-ccopt -static`",
+            Self::Static => {
+                "take heap snapshots of it while it runs: memtrail snapshot PID; to record \
+                 allocations, link it without `-ccopt -static`"
+            }
             Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime) => {
                 "link it with ocamlopt itself, or with `-Wl,-E`, and keep its dynamic symbols"
             }

@@ -1,4 +1,4 @@
-//! Files that the process of a core file had mapped: the program and its libraries.
+//! Files that a process had mapped: the program and its libraries.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use memtrail_map::MappedFile;
 use memtrail_ocaml_snapshot::core_file::{CoreFile, MappedFiles, build_id};
 
-use super::CoreArgs;
+use super::Source;
 use crate::error::{Failure, Kind};
 
 /// First bytes of ELF files.
@@ -17,8 +17,17 @@ const ELF: &[u8] = b"\x7fELF";
 /// The start of a file and of what is loaded are compared where neither has a build id.
 const HEADER_BYTES: usize = 64;
 
+/// Where files of a process are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::snapshot) struct Places<'a> {
+    /// The program's file, if it is not where the process had it.
+    pub(in crate::snapshot) program: Option<&'a Path>,
+    /// Folder with the files of the process.
+    pub(in crate::snapshot) root: Option<&'a Path>,
+}
+
 /// The files, each with its path in the process.
-pub(super) struct Executables {
+pub(in crate::snapshot) struct Executables {
     program: MappedFile,
     /// The program's path in the process.
     path: Vec<u8>,
@@ -30,33 +39,40 @@ pub(super) struct Executables {
 impl Executables {
     /// Opens the program and its libraries. A program that is another build than the one that ran is refused; such
     /// libraries are left out.
-    pub(super) fn find(core: &CoreFile<'_>, args: &CoreArgs<'_>) -> Result<Self, Failure> {
+    pub(in crate::snapshot) fn find(
+        core: &CoreFile<'_>,
+        source: Source<'_>,
+        places: &Places<'_>,
+    ) -> Result<Self, Failure> {
+        let name = source.name();
         let Some(mapping) = core.executable() else {
             let message = format_args!(
-                "no heap in {}: it does not name the files that its process had mapped",
-                args.core.display()
+                "no heap in {name}: it does not name the files that its process had mapped"
             );
             return Err(Failure::new(Kind::Input, message)
                 .hint("memtrail reads core files of Linux with a note NT_FILE"));
         };
         let path = mapping.path.clone();
-        let place = args.executable.map_or_else(|| below(args.sysroot, &path), Path::to_path_buf);
+        let place = places.program.map_or_else(|| below(places.root, &path), Path::to_path_buf);
         let program = MappedFile::open(&place).map_err(|error| {
             let message = format_args!("cannot read the executable {}: {error}", place.display());
-            Failure::new(Kind::Input, message).hint(format_args!(
-                "name the program that ran: memtrail snapshot --core {} EXE; \
-                 --sysroot DIR names a copy of the machine's files",
-                args.core.display()
-            ))
+            let failure = Failure::new(Kind::Input, message);
+            match source {
+                Source::CoreFile(_) => failure.hint(format_args!(
+                    "name the program that ran: memtrail snapshot --core {name} EXE; \
+                     --sysroot DIR names a copy of the machine's files"
+                )),
+                Source::Process(pid) => failure
+                    .hint(format_args!("it may have ended; try again: memtrail snapshot {pid}")),
+            }
         })?;
         match compare(core, &path, &program) {
             Comparison::Same => {}
             Comparison::Different(loaded, found) => {
                 let message = format_args!(
-                    "{} is not the program of {}: its build id is {found}, that of the program \
+                    "{} is not the program of {name}: its build id is {found}, that of the program \
                      that ran is {loaded}",
                     place.display(),
-                    args.core.display()
                 );
                 return Err(Failure::new(Kind::Input, message)
                     .hint("name the executable of the same build: --core CORE EXE"));
@@ -65,7 +81,7 @@ impl Executables {
         let build_id = build_id(&program).map(hexadecimal);
         let mut executables =
             Self { program, path, build_id, libraries: Vec::new(), notes: Vec::new() };
-        executables.add_libraries(core, args.sysroot);
+        executables.add_libraries(core, places.root);
         Ok(executables)
     }
 
@@ -96,28 +112,28 @@ impl Executables {
     }
 
     /// Content of the program's file.
-    pub(super) fn program(&self) -> &[u8] {
+    pub(in crate::snapshot) fn program(&self) -> &[u8] {
         &self.program
     }
 
     /// The program's path in the process.
-    pub(super) fn path(&self) -> String {
+    pub(in crate::snapshot) fn path(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 
     /// The program's build id in hexadecimal digits.
-    pub(super) fn build_id(&self) -> Option<&str> {
+    pub(in crate::snapshot) fn build_id(&self) -> Option<&str> {
         self.build_id.as_deref()
     }
 
     /// Contents of all files by their paths in the process.
-    pub(super) fn contents(&self) -> MappedFiles<'_> {
+    pub(in crate::snapshot) fn contents(&self) -> MappedFiles<'_> {
         let libraries = self.libraries.iter().map(|(path, file)| (path.clone(), &file[..]));
         libraries.chain([(self.path.clone(), &self.program[..])]).collect()
     }
 
     /// Files that were left out, as sentences.
-    pub(super) fn notes(&self) -> &[String] {
+    pub(in crate::snapshot) fn notes(&self) -> &[String] {
         &self.notes
     }
 }

@@ -1,11 +1,11 @@
-//! The recording that snapshots of core files are added to.
+//! The recording that snapshots of a process which memtrail did not start are added to.
 
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use memtrail_heap::write::Facts;
-use memtrail_ocaml_snapshot::core_file::{CoreFile, CoreProcess};
+use memtrail_ocaml_snapshot::core_file::CoreProcess;
 use memtrail_recording::{
     Clock, Description, FORMAT, FileState, Outcome, RecordedRuntime, Recording, Sampling, Snapshot,
     SnapshotReason, TRACE_FILE, TraceFile, folder_name,
@@ -13,18 +13,28 @@ use memtrail_recording::{
 use memtrail_trace::write::{Version, info_packet};
 use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
 
-use super::CoreArgs;
-use super::executables::Executables;
+use super::Source;
+use super::save::Taken;
 use crate::error::{Failure, Kind};
 
 /// Why recordings of core files have no allocations.
-const IMPOSSIBLE: &str = "a core file has the heap alone, not where it was allocated";
+const FROM_CORES: &str = "a core file has the heap alone, not where it was allocated";
+/// The same of processes that run.
+const FROM_PROCESS: &str =
+    "memtrail did not start the process, and reads the heap alone, not where it was allocated";
+/// The start of a process is computed from the time since the machine's, in whole seconds.
+const SAME_START_US: u64 = 2_000_000;
 /// The rate that the empty trace names; nothing was drawn at it.
 const RATE: f64 = 1e-4;
 /// Bytes of a trace's first packet, at most.
 const PACKET: usize = 1 << 15;
 /// Signals that end a process with a core file (`signal(7)`): QUIT, ILL, TRAP, ABRT, BUS, FPE, SEGV, XCPU, XFSZ, SYS.
 const DEADLY: [u16; 10] = [3, 4, 5, 6, 7, 8, 11, 24, 25, 31];
+
+/// True if a recording was made of a process that memtrail did not start, and that may run on.
+pub(in crate::snapshot) fn is_of_process(description: &Description) -> bool {
+    description.sampling.impossible.as_deref() == Some(FROM_PROCESS)
+}
 
 /// A recording that is there, or will be.
 pub(super) struct Destination {
@@ -36,18 +46,13 @@ pub(super) struct Destination {
 
 impl Destination {
     /// Chooses the recording: a new one, or the one of the same process that `-o` names.
-    pub(super) fn choose(
-        core: &CoreFile<'_>,
-        executables: &Executables,
-        args: &CoreArgs<'_>,
-        taken_unix_us: u64,
-    ) -> Result<Self, Failure> {
-        let program = executables.path();
+    pub(super) fn choose(taken: &Taken<'_>) -> Result<Self, Failure> {
+        let program = taken.executables.path();
         let name = program.rsplit('/').next().unwrap_or(&program);
         let mut again = 0;
-        let folder = args.output.map_or_else(
+        let folder = taken.output.map_or_else(
             || loop {
-                let folder = PathBuf::from(folder_name(name, core.program.pid, again));
+                let folder = PathBuf::from(folder_name(name, taken.core.program.pid, again));
                 if !folder.exists() {
                     break folder;
                 }
@@ -56,16 +61,16 @@ impl Destination {
             Path::to_path_buf,
         );
         let new = Self {
-            description: describe(core, executables, taken_unix_us),
+            description: describe(taken),
             folder,
             number: 1,
-            taken_unix_us,
+            taken_unix_us: taken.at_unix_us,
         };
-        if new.folder.exists() { new.after_others() } else { Ok(new) }
+        if new.folder.exists() { new.after_others(taken.source) } else { Ok(new) }
     }
 
     /// Numbers the snapshot behind those of the recording, if that is of the same process.
-    fn after_others(self) -> Result<Self, Failure> {
+    fn after_others(self, source: Source<'_>) -> Result<Self, Failure> {
         let refuse = |why: &str| {
             let message = format!("cannot add to {}: {why}", self.folder.display());
             Err(Failure::new(Kind::Input, message).hint("name a new folder: -o REC"))
@@ -73,21 +78,35 @@ impl Destination {
         let Some(known) = Recording::open(&self.folder)?.description else {
             return refuse("it has no recording.json");
         };
-        if known.sampling.impossible.as_deref() != Some(IMPOSSIBLE) {
-            return refuse("it was not made from core files");
+        let made_of = known.sampling.impossible.as_deref();
+        if !made_of.is_some_and(|made_of| [FROM_CORES, FROM_PROCESS].contains(&made_of)) {
+            return refuse("`memtrail run` writes it, or wrote it");
         }
         let own = &self.description;
+        let (it, what) = match source {
+            Source::CoreFile(_) => ("the core file of process", "the core file"),
+            Source::Process(_) => ("this is process", "this snapshot"),
+        };
         if (known.pid, &known.build_id) != (own.pid, &own.build_id) {
             return refuse(&format!(
-                "it is of process {} of {}, and the core file of process {} of {}",
+                "it is of process {} of {}, and {it} {} of {}",
                 known.pid, known.program, own.pid, own.program
+            ));
+        }
+        let begins = (known.clock.start_unix_us, own.clock.start_unix_us);
+        let have_begins = matches!(source, Source::Process(_)) && made_of == Some(FROM_PROCESS);
+        if have_begins && begins.0.abs_diff(begins.1) > SAME_START_US {
+            let seconds = begins.1.saturating_sub(begins.0) / 1_000_000;
+            return refuse(&format!(
+                "it is of an earlier process {} of {}, which began {seconds} s before this one",
+                known.pid, known.program
             ));
         }
         let last = known.snapshots.iter().flatten().max_by_key(|snapshot| snapshot.number);
         let (number, taken) = last.map_or((0, 0), |last| (last.number, last.taken_unix_us));
         if self.taken_unix_us < taken {
             return refuse(&format!(
-                "the core file is older than snapshot {number}: add core files in their order"
+                "{what} is older than snapshot {number}: add snapshots in their order"
             ));
         }
         Ok(Self { number: number + 1, description: known, ..self })
@@ -98,19 +117,19 @@ impl Destination {
     }
 
     /// Facts about the snapshot: process, moment and number.
-    pub(super) fn facts(&self, process: &CoreProcess<'_>) -> Facts {
+    pub(super) fn facts(&self, taken: &Taken<'_>) -> Facts {
         let clock = self.description.clock;
         let since = self.taken_unix_us.saturating_sub(clock.start_unix_us) * 1000;
         let name = self.description.arguments.first();
         Facts {
             taken_at: self.taken_unix_us * 1000,
             clock: clock.start_monotonic_ns + since,
-            pause: 0,
+            pause: taken.pause.map_or(0, |pause| pause.as_nanos() as u64),
             number: self.number,
             reason: Some(SnapshotReason::Request),
-            label: process.label().unwrap_or_default().into(),
+            label: taken.label.unwrap_or_default().into(),
             program: name.cloned().unwrap_or_default().into_bytes(),
-            runtime: process.version().name().into(),
+            runtime: taken.process.version().name().into(),
             pid: u64::from(self.description.pid),
             counters: Vec::new(),
         }
@@ -149,19 +168,26 @@ impl Destination {
     }
 }
 
-fn describe(core: &CoreFile<'_>, executables: &Executables, taken_unix_us: u64) -> Description {
+fn describe(taken: &Taken<'_>) -> Description {
+    let (core, executables) = (taken.core, taken.executables);
     let arguments = String::from_utf8_lossy(&core.program.arguments).into_owned();
+    let is_core = matches!(taken.source, Source::CoreFile(_));
+    let impossible = if is_core { FROM_CORES } else { FROM_PROCESS };
+    // The kernel puts blanks between the arguments in a core file, and zeros in the memory of a process.
+    let arguments = if is_core { arguments.replace(' ', "\0") } else { arguments };
+    let arguments = arguments.split('\0').filter(|argument| !argument.is_empty());
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let signal = core.threads.first().map_or(0, |thread| thread.signal);
     let is_deadly = DEADLY.contains(&signal);
     Description {
         format: FORMAT,
         memtrail: env!("CARGO_PKG_VERSION").into(),
         program: executables.path(),
-        arguments: arguments.split_whitespace().map(str::to_owned).collect(),
+        arguments: arguments.map(str::to_owned).collect(),
         pid: core.program.pid,
         forked_from: None,
         ancestors: Vec::new(),
-        host: "an unknown machine".into(),
+        host: if is_core { "an unknown machine".into() } else { host.trim().into() },
         runtime: RecordedRuntime {
             language: "OCaml".into(),
             version: String::new(),
@@ -174,17 +200,20 @@ fn describe(core: &CoreFile<'_>, executables: &Executables, taken_unix_us: u64) 
             callstacks: "none".into(),
             callstack_depth: None,
             small_minor_heap: None,
-            impossible: Some(IMPOSSIBLE.into()),
+            impossible: Some(impossible.into()),
             malloc_rate: None,
             checked: None,
         },
         // The clock of a core file is not known: it begins with the first one.
-        clock: Clock { start_unix_us: taken_unix_us, start_monotonic_ns: 1 },
+        clock: Clock {
+            start_unix_us: taken.began_unix_us.unwrap_or(taken.at_unix_us),
+            start_monotonic_ns: 1,
+        },
         ended_unix_us: None,
         build_id: executables.build_id().map(str::to_owned),
         trace: TraceFile { state: FileState::Complete, ..TraceFile::growing() },
         snapshots: None,
-        notes: vec![format!("no allocations were recorded: {IMPOSSIBLE}")],
+        notes: vec![format!("no allocations were recorded: {impossible}")],
         outcome: is_deadly.then_some(Outcome::Killed { signal: signal.into() }),
     }
 }

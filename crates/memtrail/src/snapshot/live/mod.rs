@@ -1,0 +1,100 @@
+//! `memtrail snapshot PID` of a process that memtrail did not start.
+//!
+//! A child of memtrail, the tracer, stops the process, has it make a frozen copy of itself, and lets it go on. memtrail reads
+//! the copy's memory as it reads that of a core file. Only the tracer uses `ptrace(2)`: whichever of the two is killed, the
+//! kernel lets the process run on and kills the copy.
+
+mod image;
+mod refusal;
+mod report;
+mod subject;
+mod tracer;
+mod tracing;
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant, SystemTime};
+
+use memtrail_ocaml_snapshot::core_file::{CoreProcess, Limit, Runtime};
+
+use super::outside::{Executables, Places, Source, Taken, no_heap, save};
+use crate::error::Failure;
+use image::Image;
+use report::{CopyReport, Work};
+use subject::Subject;
+use tracing::Tracing;
+
+pub(crate) use tracer::{Args as TracerArgs, run as trace};
+
+/// A process and its options on the command line.
+pub(super) struct LiveArgs<'a> {
+    pub(super) pid: u32,
+    pub(super) output: Option<&'a Path>,
+    pub(super) contents: bool,
+    pub(super) json: bool,
+}
+
+/// The process is copied again so often if blocks were being moved.
+const COPIES: u32 = 4;
+
+pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
+    let begun = Instant::now();
+    let source = Source::Process(args.pid);
+    let subject = Subject::find(args.pid)?;
+    let unreadable = |error| no_heap(source, error);
+    // Before anything is stopped.
+    Runtime::find(&subject.executable, subject.entry).map_err(unreadable)?;
+    let mut tracing = Tracing::start(args.pid)?;
+    let mut copies = 0;
+    loop {
+        copies += 1;
+        let frozen = tracing.take_copy()?;
+        let held_since = Instant::now();
+        let taken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        let image = Image::read(&frozen, &subject, args.output)?;
+        let core = image.core_file();
+        let root = format!("/proc/{}/root", frozen.copy);
+        let program = format!("/proc/{}/exe", frozen.copy);
+        let places = Places { program: Some(program.as_ref()), root: Some(root.as_ref()) };
+        let executables = Executables::find(&core, source, &places)?;
+        let process = CoreProcess::open(&core, executables.program(), executables.contents());
+        if copies < COPIES && process.as_ref().is_ok_and(|it| it.limit() == Some(Limit::Collects)) {
+            continue;
+        }
+        tracing.end();
+        let mut pause = Duration::from_nanos(frozen.pause_ns);
+        if frozen.held.is_some() {
+            pause += held_since.elapsed();
+        }
+        let process = process.map_err(unreadable)?;
+        let mut notes: Vec<String> = executables.notes().to_vec();
+        notes.extend(process.notes().iter().cloned());
+        notes.extend(frozen.notes());
+        return save(&Taken {
+            source,
+            core: &core,
+            executables: &executables,
+            process: &process,
+            at_unix_us: u64::try_from(taken.as_micros()).unwrap_or(u64::MAX),
+            began_unix_us: subject.began_unix_us,
+            pause: Some(pause),
+            begun,
+            label: label(process.limit(), &frozen),
+            notes,
+            output: args.output,
+            contents: args.contents,
+            json: args.json,
+        });
+    }
+}
+
+/// A name for a snapshot that does not show all, or more than the program retained.
+fn label(limit: Option<Limit>, frozen: &CopyReport) -> Option<&'static str> {
+    match (limit, frozen.work) {
+        (Some(Limit::Truncated), _) => Some("memory is missing"),
+        (Some(Limit::Collects), _) => Some("taken in a minor collection"),
+        (Some(Limit::Registers), _) => Some("registers as roots"),
+        (None, Work::InC) => Some("taken in C code"),
+        (None, _) => None,
+    }
+}

@@ -1,0 +1,86 @@
+//! Reasons why a process is not copied, with what helps.
+
+use std::fs;
+use std::io;
+
+use memtrail_ptrace::Status;
+use memtrail_recording::is_alive;
+
+use super::report::TraceError;
+use crate::error::{Failure, Kind};
+use crate::run;
+
+/// The failure for a process that has ended.
+pub(super) fn ended(pid: u32) -> Failure {
+    Failure::new(Kind::Input, format_args!("process {pid} has ended"))
+        .hint("list the processes that run: pgrep -a NAME")
+}
+
+/// The failure for a process of which the kernel shows nothing.
+pub(super) fn unseen(pid: u32, error: &io::Error) -> Failure {
+    match error.kind() {
+        _ if !is_alive(pid) => ended(pid),
+        io::ErrorKind::PermissionDenied => not_permitted(pid),
+        io::ErrorKind::NotFound => {
+            Failure::new(Kind::Input, format_args!("process {pid} has no program"))
+                .hint("it is a part of the kernel; list processes: pgrep -a NAME")
+        }
+        _ => Failure::new(Kind::Input, format_args!("cannot look into process {pid}: {error}")),
+    }
+}
+
+/// The failure for what the tracer reports.
+pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
+    match refusal {
+        TraceError::Ended => ended(pid),
+        TraceError::TracedBy(tracer) => {
+            let name = fs::read_to_string(format!("/proc/{tracer}/comm")).unwrap_or_default();
+            let message =
+                format_args!("process {pid} is traced by process {tracer} ({})", name.trim());
+            Failure::new(Kind::Input, message).hint(format_args!(
+                "end the tracer, or have gdb detach, and try again: memtrail snapshot {pid}"
+            ))
+        }
+        TraceError::NotPermitted => not_permitted(pid),
+        TraceError::DoesNotStop(thread) => {
+            let message = format_args!("thread {thread} of process {pid} does not stop");
+            Failure::new(Kind::Work, message).hint(format_args!(
+                "it waits in the kernel, for a disk or a child; try again: memtrail snapshot {pid}"
+            ))
+        }
+        TraceError::Collects(stops) => {
+            let message = format_args!(
+                "no snapshot of process {pid}: it moved blocks at each of {stops} stops"
+            );
+            Failure::new(Kind::Work, message)
+                .hint(format_args!("try again: memtrail snapshot {pid}"))
+        }
+        TraceError::Failed(why) => {
+            let message = format_args!("no snapshot of process {pid}: {why}");
+            Failure::new(Kind::Work, message)
+                .hint(format_args!("write a core file and read that: gcore {pid}"))
+        }
+    }
+}
+
+/// The kernel does not say why: the likeliest reason is named.
+fn not_permitted(pid: u32) -> Failure {
+    let fail = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
+    let again = format!("sudo memtrail snapshot {pid}");
+    let (user, own) = (Status::of_process(pid).map_or(0, |status| status.user), run::user_id());
+    if user != own && own != 0 {
+        return fail(&format!("belongs to another user (uid {user}, yours is {own})")).hint(again);
+    }
+    let scope = fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
+    match scope.trim() {
+        "3" => fail("cannot be looked into: kernel.yama.ptrace_scope is 3, until the next start")
+            .hint(format_args!("take snapshots of programs that memtrail starts: memtrail run")),
+        scope @ ("1" | "2") if own != 0 => {
+            fail(&format!("cannot be looked into: kernel.yama.ptrace_scope is {scope}"))
+                .hint(format_args!("{again}, or sudo sysctl kernel.yama.ptrace_scope=0"))
+        }
+        _ => fail("cannot be looked into: the kernel or the container forbids ptrace").hint(
+            "start the container with --cap-add=SYS_PTRACE, or run memtrail on its host as root",
+        ),
+    }
+}

@@ -1,0 +1,218 @@
+//! The tracer: stops the process at a good moment, copies it, and holds the copy until memtrail has read it.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead as _, Write as _};
+use std::os::unix::fs::FileExt as _;
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memtrail_ocaml::Memory;
+use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
+use memtrail_ptrace::{CopyError, ProcessCopy, Status, StopError, StoppedProcess, Way};
+
+use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
+use super::subject::Subject;
+use crate::error::{Failure, Kind};
+
+/// Make a frozen copy of a process and hold it
+#[derive(clap::Args)]
+pub(crate) struct Args {
+    /// The process
+    pid: u32,
+}
+
+/// A process is stopped so often, and for so long, to find a moment at which all its roots are saved.
+const STOPS: u32 = 20;
+const SEARCH: Duration = Duration::from_secs(1);
+/// From this stop on, a moment at which OCaml code runs will do, and from the second one at which C code runs.
+const OCAML_FROM: u32 = 6;
+const C_FROM: u32 = 12;
+/// Between stops: doubled up to the second.
+const FIRST_WAIT: Duration = Duration::from_millis(1);
+const MAX_WAIT: Duration = Duration::from_millis(50);
+/// Between looks at whether a collection has ended.
+const LOOK: Duration = Duration::from_micros(50);
+/// Each thread has to come out of the kernel within this time.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
+/// A process that is paused for memtrail to read it.
+enum Held {
+    Copy(ProcessCopy),
+    Itself(StoppedProcess),
+}
+
+/// The program of the tracer.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let subject = Subject::find(args.pid)?;
+    let runtime = Runtime::find(&subject.executable, subject.entry)
+        .map_err(|error| Failure::new(Kind::Input, error))?;
+    let (mut orders, mut out) = (io::stdin().lock(), io::stdout().lock());
+    loop {
+        let (report, held) = match take_copy(args.pid, &runtime) {
+            Ok((frozen, held)) => (Report::Copied(frozen), Some(held)),
+            Err(refusal) => (Report::Refused(refusal), None),
+        };
+        serde_json::to_writer(&mut out, &report).map_err(io::Error::from)?;
+        writeln!(out)?;
+        out.flush()?;
+        let mut order = String::new();
+        orders.read_line(&mut order)?;
+        match held {
+            // The process may have ended meanwhile, and nobody waits for the answer.
+            Some(Held::Copy(copy)) => drop(copy.end()),
+            Some(Held::Itself(process)) => process.resume(),
+            None => break,
+        }
+        if order.trim() != AGAIN {
+            break;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), TraceError> {
+    let begun = Instant::now();
+    let (mut stops, mut wait) = (0, FIRST_WAIT);
+    loop {
+        stops += 1;
+        let stopped = Instant::now();
+        let mut process = StoppedProcess::stop(pid, STOP_LIMIT).map_err(refusal)?;
+        let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
+        let read = |at, into: &mut [u8]| process.read(at, into);
+        let moment = runtime.moment(&Peek::new(&read), &threads);
+        let is_last = stops == STOPS || begun.elapsed() > SEARCH;
+        let is_good = match moment {
+            Moment::Exact => true,
+            Moment::Running => is_last || stops >= OCAML_FROM,
+            Moment::InC => is_last || stops >= C_FROM,
+            Moment::Collecting if is_last => return Err(TraceError::Collects(stops)),
+            Moment::Collecting => false,
+        };
+        if !is_good {
+            process.resume();
+            if moment == Moment::Collecting {
+                wait_for_collection(pid, runtime, &threads);
+            } else {
+                thread::sleep(wait);
+                wait = (wait * 2).min(MAX_WAIT);
+            }
+            continue;
+        }
+        let work = match moment {
+            Moment::Exact | Moment::Collecting => Work::None,
+            Moment::Running => Work::Ocaml,
+            Moment::InC => Work::InC,
+        };
+        let copied = copy(pid, &mut process)?;
+        let (copy, why, held) = match copied {
+            Err(CopyError::Interrupted) => continue,
+            Ok(copy) => {
+                let id = copy.id();
+                process.resume();
+                (id, None, Held::Copy(copy))
+            }
+            Err(why) => (pid, Some(why.to_string()), Held::Itself(process)),
+        };
+        let pause_ns = u64::try_from(stopped.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let threads = threads
+            .iter()
+            .map(|thread| ThreadReport { id: thread.id, registers: thread.registers.to_vec() });
+        let threads = threads.collect();
+        return Ok((CopyReport { copy, held: why, threads, pause_ns, stops, work }, held));
+    }
+}
+
+/// Waits until blocks are no longer moved, for a moment at most. The process runs meanwhile.
+fn wait_for_collection(pid: u32, runtime: &Runtime<'_>, threads: &[Thread]) {
+    let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else { return };
+    let begun = Instant::now();
+    while begun.elapsed() < MAX_WAIT {
+        let read = |at, into: &mut [u8]| memory.read_exact_at(into, at).is_ok();
+        if !runtime.collects(&Peek::new(&read), threads) {
+            return;
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// Copies a process, or returns the reason why it cannot be copied and has to be paused instead.
+fn copy(
+    pid: u32,
+    process: &mut StoppedProcess,
+) -> Result<Result<ProcessCopy, CopyError>, TraceError> {
+    let status = Status::of_process(pid).map_err(|_| TraceError::Ended)?;
+    // A filter that the container gave all its processes allows what ours need; another one may end the process for it.
+    let own = Status::of_process(std::process::id()).map_or(0, |status| status.filters);
+    if status.is_filtered && (status.filters == 0 || status.filters > own) {
+        return Ok(Err(CopyError::Filtered));
+    }
+    let way = if status.inner_pid == 1 { Way::Direct } else { Way::ByChild };
+    match process.copy(way) {
+        Ok(copy) => Ok(Ok(copy)),
+        Err(CopyError::Ended) => Err(TraceError::Ended),
+        Err(error @ (CopyError::Clone(_) | CopyError::NoRoom | CopyError::Interrupted)) => {
+            Ok(Err(error))
+        }
+        Err(error) => Err(TraceError::Failed(error.to_string())),
+    }
+}
+
+fn thread(stopped: &memtrail_ptrace::StoppedThread) -> Thread {
+    Thread { id: stopped.id(), signal: 0, registers: stopped.registers().words() }
+}
+
+fn refusal(error: StopError) -> TraceError {
+    match error {
+        StopError::Ended => TraceError::Ended,
+        StopError::Traced(tracer) => TraceError::TracedBy(tracer),
+        StopError::NotPermitted => TraceError::NotPermitted,
+        StopError::DoesNotStop(thread) => TraceError::DoesNotStop(thread),
+        error => TraceError::Failed(error.to_string()),
+    }
+}
+
+/// The memory of the process, read by pages.
+struct Peek<'a> {
+    read: &'a Read<'a>,
+    pages: RefCell<HashMap<u64, Option<Box<Page>>>>,
+}
+
+const PAGE: usize = 4096;
+type Page = [u8; PAGE];
+/// Reads bytes at an address; false unless all of them are there.
+type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
+
+impl<'a> Peek<'a> {
+    fn new(read: &'a Read<'a>) -> Self {
+        Self { read, pages: RefCell::default() }
+    }
+
+    /// Reads bytes of one page.
+    fn within(&self, at: u64, into: &mut [u8]) -> Option<()> {
+        let (start, offset) = (at & !(PAGE as u64 - 1), at as usize % PAGE);
+        let mut pages = self.pages.borrow_mut();
+        let page = pages.entry(start).or_insert_with(|| {
+            let mut page = Box::new([0; PAGE]);
+            (self.read)(start, page.as_mut_slice()).then_some(page)
+        });
+        into.copy_from_slice(page.as_ref()?.get(offset..offset + into.len())?);
+        Some(())
+    }
+}
+
+impl Memory for Peek<'_> {
+    fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
+        let mut bytes = [0; N];
+        if at as usize % PAGE + N <= PAGE {
+            self.within(at, &mut bytes)?;
+            return Some(bytes);
+        }
+        for (byte, at) in bytes.iter_mut().zip(at..) {
+            self.within(at, std::slice::from_mut(byte))?;
+        }
+        Some(bytes)
+    }
+}

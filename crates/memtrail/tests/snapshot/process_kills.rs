@@ -1,0 +1,60 @@
+//! memtrail and its tracer, killed while a process is being copied: the process runs on.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::programs::build;
+
+use crate::cores::{Plain, heap_of_process};
+
+fn kill(signal: &str, pid: u32) {
+    let mut kill = Command::new("kill");
+    let _ = kill.args([signal, &pid.to_string()]).stderr(Stdio::null()).status();
+}
+
+/// The tracer that memtrail has started, if it has.
+fn tracer_of(memtrail: u32) -> Option<u32> {
+    let path = format!("/proc/{memtrail}/task/{memtrail}/children");
+    fs::read_to_string(path).ok()?.split_whitespace().next()?.parse().ok()
+}
+
+#[test]
+fn a_process_survives_the_end_of_memtrail_and_of_its_tracer() {
+    let program = build(&named("system"), "heap_core");
+    let mut plain = Plain::start(&program, &[]);
+    let expected = plain.line.clone();
+    for round in 0..40u64 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["snapshot", &plain.pid().to_string(), "-o"]);
+        command.arg(folder.path().join("it.memtrail"));
+        command.stdout(Stdio::null()).stderr(Stdio::null());
+        let mut memtrail = command.spawn().expect("start memtrail");
+        let signal = if round % 2 == 0 { "-KILL" } else { "-TERM" };
+        if round % 4 < 2 {
+            let mut tracer = None;
+            while tracer.is_none() && memtrail.try_wait().expect("wait").is_none() {
+                tracer = tracer_of(memtrail.id());
+            }
+            // From its start on to its end, in even steps.
+            thread::sleep(Duration::from_micros(700 * round));
+            if let Some(tracer) = tracer {
+                kill(signal, tracer);
+            }
+        } else {
+            thread::sleep(Duration::from_micros(1500 * round));
+            kill(signal, memtrail.id());
+        }
+        memtrail.wait().expect("ended");
+        assert!(!plain.has_ended(), "round {round}");
+    }
+    // It can be copied as before, and does what it would have done.
+    let (heap, _) = heap_of_process(plain.pid());
+    assert_eq!(crate::core_files::counted(&heap), expected.trim());
+    plain.send_line();
+    let (rest, code) = plain.end();
+    assert_eq!((rest.as_str(), code), ("55", Some(0)));
+}

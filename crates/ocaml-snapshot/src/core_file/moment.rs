@@ -1,0 +1,98 @@
+//! How exact a snapshot would be that is taken of a process now, told from its threads before it is copied.
+
+use memtrail_ocaml::heap::code::referred;
+use memtrail_ocaml::layout::Machine;
+use memtrail_ocaml::symbols::{private, state};
+use memtrail_ocaml::{Layout, Memory, Version, detect, domain_lock};
+
+use super::activity::{Activities, Activity};
+use super::executable::Executable;
+use super::notes::Thread;
+use super::process::Unreadable;
+
+/// What the threads of a process do, by what it costs a snapshot; the best comes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Moment {
+    /// All roots are saved, and no block is being written.
+    Exact,
+    /// A thread runs OCaml code: registers and parts of stacks have to be taken for roots.
+    Running,
+    /// A thread runs C code, and may be writing a block.
+    InC,
+    /// Blocks are being moved.
+    Collecting,
+}
+
+/// The runtime of a program, as its executable has it.
+#[derive(Debug)]
+pub struct Runtime<'a> {
+    pub(super) executable: Executable<'a>,
+    pub(super) layout: Layout,
+}
+
+impl<'a> Runtime<'a> {
+    /// Finds the runtime in a program's file, which was entered at `entry`.
+    ///
+    /// # Errors
+    /// If there is none, or one that is not known.
+    pub fn find(executable: &'a [u8], entry: u64) -> Result<Self, Unreadable> {
+        let executable = Executable::read(executable, entry).ok_or(Unreadable::NoExecutable)?;
+        if executable.is_stripped() {
+            return Err(Unreadable::NoSymbols);
+        }
+        let version = detect(|name| executable.has(name))?;
+        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
+            return Err(Unreadable::Version(version));
+        }
+        Ok(Self { executable, layout: Layout::of(version, Machine::Amd64) })
+    }
+
+    /// The moment at which a process was stopped with these threads.
+    pub fn moment(&self, memory: &impl Memory, threads: &[Thread]) -> Moment {
+        let activities = Activities::new(memory, &self.executable, &self.layout, Vec::new());
+        if self.collects(memory, threads) {
+            return Moment::Collecting;
+        }
+        let moments = threads.iter().map(|thread| match activities.of(thread) {
+            Activity::Waits => Moment::Exact,
+            Activity::Ocaml | Activity::UnsavedC => Moment::Running,
+            Activity::SavedC
+                if self.layout.single().is_some() && activities.moves_blocks(thread) =>
+            {
+                Moment::Collecting
+            }
+            Activity::SavedC => Moment::InC,
+        });
+        moments.max().unwrap_or(Moment::Exact)
+    }
+
+    /// True during a minor collection, and in OCaml 5 whenever all domains pause for one of them. The process may run;
+    /// its threads are known from an earlier stop.
+    pub fn collects(&self, memory: &impl Memory, threads: &[Thread]) -> bool {
+        let Some(fields) = self.layout.single() else {
+            return self.all_stand_still(memory, threads);
+        };
+        let state = self.executable.address(state::SINGLE).and_then(|at| memory.u64(at));
+        let collects = state.and_then(|state| memory.field(state, fields.in_minor_collection));
+        collects.is_some_and(|collects| collects != 0)
+    }
+
+    /// OCaml 5: true while one of the domains has all others pause, as in each minor collection.
+    fn all_stand_still(&self, memory: &impl Memory, threads: &[Thread]) -> bool {
+        let (name, functions) = private::LEADER;
+        if let Some(leader) = self.executable.address(name) {
+            return memory.u64(leader).is_some_and(|leader| leader != 0);
+        }
+        let young_limit = self.layout.state.young_limit;
+        let domain_of = |thread: &Thread| {
+            let variable = self.executable.of_thread(state::MULTICORE, thread.thread_pointer())?;
+            domain_lock::domain_of_thread(memory, variable, young_limit).map(|(domain, _)| domain)
+        };
+        let domains: Vec<u64> = threads.iter().filter_map(domain_of).collect();
+        functions.iter().filter_map(|name| self.executable.function(name)).any(|(start, bytes)| {
+            let code: Vec<u8> = (start..start + bytes).map_while(|at| memory.u8(at)).collect();
+            let leads = |at| memory.u64(at).is_some_and(|leader| domains.contains(&leader));
+            referred(&code, start).any(leads)
+        })
+    }
+}

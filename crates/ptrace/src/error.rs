@@ -1,0 +1,48 @@
+//! Reasons why a process cannot be stopped or copied.
+
+use std::io;
+
+/// Why the threads of a process do not stop.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StopError {
+    /// It ended, or was never there.
+    #[error("it has ended")]
+    Ended,
+    /// Another tracer has it.
+    #[error("process {0} traces it")]
+    Traced(u32),
+    /// The kernel refuses.
+    #[error("the kernel does not allow it to be traced")]
+    NotPermitted,
+    /// A thread does not come out of the kernel.
+    #[error("its thread {0} does not stop")]
+    DoesNotStop(u32),
+    /// Another failure of the kernel's.
+    #[error(transparent)]
+    Failed(#[from] io::Error),
+}
+
+/// Why there is no copy of a process.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CopyError {
+    /// It ended meanwhile.
+    #[error("it has ended")]
+    Ended,
+    /// A thread was given a signal before anything was done: stop it and try again.
+    #[error("a signal came in between")]
+    Interrupted,
+    /// Its `clone` failed.
+    #[error("it cannot be copied: {0}")]
+    Clone(io::Error),
+    /// It may be ended for a system call.
+    #[error("it runs under a filter of system calls")]
+    Filtered,
+    /// No code can be put anywhere.
+    #[error("its code has no room for a call of the kernel")]
+    NoRoom,
+    /// Another failure of the kernel's.
+    #[error(transparent)]
+    Failed(#[from] io::Error),
+}

@@ -1,0 +1,65 @@
+//! A place for code: the zeros between the end of a file's code and the end of its last page.
+//!
+//! The process has this memory mapped to be executed already, and uses none of it. A mapping of our own would have to be made
+//! by a call in the midst of the program's code, which could not go back by itself if the tracer was killed.
+
+use crate::code::Code;
+use crate::stop::StoppedProcess;
+
+/// Zeros that are left before the code: they may belong to what comes before.
+const MARGIN: u64 = 64;
+/// The zeros are looked for in one page.
+const PAGE: u64 = 4096;
+
+/// The place with room for the code, in the first mapping that has some.
+pub(crate) fn place(process: &StoppedProcess) -> Option<u64> {
+    let mappings = process.mappings().ok()?;
+    let ends = mappings.split(|&byte| byte == b'\n').filter_map(end_of_code);
+    let mut places = ends.map(|end| end - Code::bytes());
+    places.find(|&place| has_room(process, place) && !is_used(process, place))
+}
+
+/// The end of a mapping of a file's code, or of the kernel's own.
+fn end_of_code(line: &[u8]) -> Option<u64> {
+    let line = str::from_utf8(line).ok()?;
+    let mut fields = line.split_ascii_whitespace();
+    let (addresses, access) = (fields.next()?, fields.next()?);
+    let path = fields.nth(3)?;
+    let is_code = access == "r-xp" && (path.starts_with('/') || path == "[vdso]");
+    let (start, end) = addresses.split_once('-')?;
+    let (start, end) = (u64::from_str_radix(start, 16).ok()?, u64::from_str_radix(end, 16).ok()?);
+    (is_code && end.checked_sub(start)? >= PAGE).then_some(end)
+}
+
+/// True if there are zeros, or the code that a tracer left which was killed.
+fn has_room(process: &StoppedProcess, place: u64) -> bool {
+    let mut bytes = vec![0; (Code::bytes() + MARGIN) as usize];
+    if !process.read(place - MARGIN, &mut bytes) {
+        return false;
+    }
+    let (before, code) = bytes.split_at(MARGIN as usize);
+    let is_free = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
+    is_free(before) && (is_free(code) || code.starts_with(Code::fixed()))
+}
+
+/// True if a thread runs there: its tracer was killed a moment ago.
+fn is_used(process: &StoppedProcess, place: u64) -> bool {
+    let there = place..place + Code::bytes();
+    process.threads().iter().any(|thread| there.contains(&thread.registers.0.rip))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_of_files_and_of_the_kernel() {
+        let end = |line: &str| end_of_code(line.as_bytes());
+        assert_eq!(end("00401000-00495000 r-xp 00001000 08:02 17 /bin/a b"), Some(0x49_5000));
+        assert_eq!(end("7fff1000-7fff3000 r-xp 00000000 00:00 0  [vdso]"), Some(0x7fff_3000));
+        assert_eq!(end("00495000-004bb000 r--p 00095000 08:02 17 /bin/a"), None);
+        assert_eq!(end("7fff1000-7fff3000 r-xp 00000000 00:00 0 "), None);
+        assert_eq!(end("ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0 [vsyscall]"), None);
+        assert_eq!(end("nonsense"), None);
+    }
+}

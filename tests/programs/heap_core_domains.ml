@@ -1,0 +1,16 @@
+(* The same as `heap_core_stops` on four domains. *)
+(* from: 5.0 *)
+
+let table = Array.init 3_000 (fun i -> string_of_int i, i)
+
+let rec churn n list =
+  if n = 0 then List.length list
+  else churn (n - 1) (if n mod 50 = 0 then [] else String.make (n mod 40) 'x' :: list)
+
+let work () = while true do ignore (Sys.opaque_identity (churn 10_000 [])) done
+
+let () =
+  Gc.full_major ();
+  Printf.printf "%d\n%!" (Obj.reachable_words (Obj.repr table));
+  for _ = 1 to 3 do ignore (Domain.spawn work) done;
+  work ()
