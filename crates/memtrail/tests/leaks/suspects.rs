@@ -146,7 +146,7 @@ fn check_program(program: &Program, leak: &Leak) {
     assert!(descriptions.contains(leak.clause), "{found:#}");
     assert!(first["growth"]["rate"]["value"].as_f64().unwrap() > 0.0, "{found:#}");
     // Lifetimes are the evidence of queues alone; it was that blocks are from all parts of the work.
-    let by_lifetimes = first["evidence"].as_str().unwrap().starts_with("blocks live the longer");
+    let by_lifetimes = first["evidence"].as_str().unwrap().starts_with("later blocks live longer");
     assert_eq!(by_lifetimes, first["class"] == "falls_behind", "{found:#}");
     let output = leaks(&run.recording, &["--width", "70"]);
     let text = String::from_utf8(output.stdout).unwrap();

@@ -83,7 +83,7 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         let read = |at, into: &mut [u8]| process.read(at, into);
         let moment = runtime.moment(&Peek::new(&read), &threads);
-        let is_last = stops == STOPS || begun.elapsed() > SEARCH;
+        let is_last = stops >= STOPS || begun.elapsed() > SEARCH;
         let is_good = match moment {
             Moment::Exact => true,
             Moment::Running => is_last || stops >= OCAML_FROM,
@@ -108,7 +108,8 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
         };
         let copied = copy(pid, &mut process)?;
         let (copy, why, held) = match copied {
-            Err(CopyError::Interrupted) => continue,
+            // Where signals come all the time, the process is paused in the end.
+            Err(CopyError::Interrupted) if !is_last => continue,
             Ok(copy) => {
                 let id = copy.id();
                 process.resume();
