@@ -3,7 +3,6 @@
 //! The run of each change and the whole (`--all`) work in a copy of the repository in the cache, whose builds
 //! are kept (`mirror`). A pattern runs matching tests of any layer where the caller is.
 
-mod beside;
 mod junit;
 mod mirror;
 mod resume;
@@ -58,11 +57,6 @@ fn run_all(selection: &Selection) -> Steps {
         steps.check("format", || cargo(&["fmt", "--all", "--check"]));
         steps.check("lints", lints);
     }
-    // The run of each change is short; `--all` resumes by steps, and has programs that need the whole machine.
-    let page = (pattern.is_none() && !selection.all).then(|| {
-        steps.build_tests();
-        steps.start_page_tests()
-    });
     steps.rust_tests(pattern, selection.all);
     if pattern.is_none() {
         steps.doc_tests();
@@ -73,10 +67,7 @@ fn run_all(selection: &Selection) -> Steps {
         steps.check("lints of the page", web::lint);
         steps.check("format of the page", web::format);
     }
-    match page {
-        Some(page) => page.finish(&mut steps),
-        None => steps.page_tests(pattern),
-    }
+    steps.page_tests(pattern);
     if selection.all && pattern.is_none() {
         steps.check("documentation of the crates", crate_docs);
         steps.counted("OCaml's own testsuite", || ocaml_tests::run(None, None));

@@ -4,11 +4,10 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::beside::Beside;
 use super::resume::Resume;
 use super::tally::{Tally, Tap};
 use super::{cargo_command, junit};
-use crate::command::{Outcome, WORKSPACE, repository, run};
+use crate::command::{Outcome, WORKSPACE, repository};
 use crate::web;
 
 /// Wall time of one test.
@@ -84,27 +83,8 @@ impl Steps {
     pub(crate) fn doc_tests(&mut self) {
         self.timed("examples in the documentation", |_| {
             let mut command = cargo_command(&["test", "--doc", "--no-fail-fast", "--quiet"]);
-            count(command.args(WORKSPACE), &mut Vec::new(), &mut stdout())
+            count(command.args(WORKSPACE), &mut Vec::new())
         });
-    }
-
-    /// Compile the tests of Rust code, so that other tests can run beside them.
-    pub(crate) fn build_tests(&mut self) {
-        self.check("the tests are compiled", || {
-            let mut command = cargo_command(&["nextest", "run", "--no-run", "--cargo-quiet"]);
-            run(command.args(WORKSPACE))
-        });
-    }
-
-    /// Start the page's own tests, and those in which a browser drives it, beside the next steps.
-    pub(crate) fn start_page_tests(&mut self) -> Beside {
-        match web::tests(None) {
-            Ok(commands) => Beside::start(commands),
-            Err(message) => {
-                self.check("tests of the page", || Err(message));
-                Beside::nothing()
-            }
-        }
     }
 
     /// Run the page's own tests, and those in which a browser drives it.
@@ -112,7 +92,7 @@ impl Steps {
         match web::tests(pattern) {
             Ok(commands) => {
                 for (name, mut command) in commands {
-                    self.timed(name, |times| count(&mut command, times, &mut stdout()));
+                    self.timed(name, |times| count(&mut command, times));
                 }
             }
             Err(message) => self.check("tests of the page", || Err(message)),
@@ -143,13 +123,12 @@ impl Steps {
     }
 }
 
-/// Run tests, count them by what is printed, and print it here.
-pub(super) fn count(command: &mut Command, times: &mut Vec<TestTime>, to: &mut dyn Write) -> Tally {
+/// Run tests, and count them by what is printed.
+fn count(command: &mut Command, times: &mut Vec<TestTime>) -> Tally {
     let mut counted = Tally::default();
     let success = match command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() {
         Err(error) => {
-            let _ =
-                writeln!(to, "cannot start {}: {error}", command.get_program().to_string_lossy());
+            println!("cannot start {}: {error}", command.get_program().to_string_lossy());
             false
         }
         Ok(mut child) => {
@@ -163,7 +142,7 @@ pub(super) fn count(command: &mut Command, times: &mut Vec<TestTime>, to: &mut d
                 let line = String::from_utf8_lossy(&line);
                 counted.read(&line);
                 times.extend(tap.read(&line));
-                let _ = writeln!(to, "{line}");
+                let _ = writeln!(stdout(), "{line}");
             }
             child.wait().is_ok_and(|status| status.success())
         }
