@@ -60,6 +60,9 @@ impl Steps {
             if let Some(pattern) = pattern {
                 command.arg(pattern);
             }
+            if all {
+                command.env("MEMTRAIL_TEST_ALL", "1");
+            }
             // nextest keeps its reports below the workspace, wherever the builds are.
             let path = repository().join("target/nextest").join(profile).join("junit.xml");
             let _ = std::fs::remove_file(&path);
