@@ -157,7 +157,8 @@ fn check_values_with(name: &str, options: &[&str]) {
     // The command says the same.
     let words = ["heap".as_ref(), "coverage".as_ref(), recording.as_os_str(), "--json".as_ref()];
     let mut answer: Value = serde_json::from_str(&printed(words)).unwrap();
-    assert_eq!(answer.as_object_mut().and_then(|answer| answer.remove("format")), Some(1.into()));
+    let mut added = |name: &str| answer.as_object_mut().and_then(|answer| answer.remove(name));
+    assert_eq!((added("format"), added("left_out")), (Some(1.into()), Some(0.into())));
     assert_eq!(answer, serde_json::to_value(&coverage).unwrap());
 }
 on_each_and_flambda!(values, check_values);
