@@ -47,6 +47,9 @@ pub(crate) struct Options {
     /// Modes of the part `leaks`: auto, every-major, exit, off
     #[arg(long, value_delimiter = ',')]
     modes: Option<Vec<String>>,
+    /// Judge the recordings of an earlier run of the part `leaks`, where there are any
+    #[arg(long)]
+    stored: bool,
     /// Judge simulated histories in the part `leaks`, and record nothing
     #[arg(long)]
     simulate: bool,

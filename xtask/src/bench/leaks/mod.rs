@@ -30,10 +30,11 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
     println!("### Verdicts of `memtrail leaks` on programs of `tests/leaks`\n");
     let folder = scratch()?.join("leaks");
     let compilers = Compiler::all()?;
+    let recordings = folder.join("recordings");
     let version = digest(
         &std::fs::read(memtrail).map_err(|e| format!("cannot read {}: {e}", memtrail.display()))?,
     );
-    std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    std::fs::create_dir_all(&recordings).map_err(|e| format!("{}: {e}", recordings.display()))?;
     let mut results = Results::open(folder.join(format!("{version:016x}.results")));
     let mut counts: BTreeMap<(&str, bool), BTreeMap<Judged, usize>> = BTreeMap::new();
     for (place, program) in corpus::programs(options.only.as_deref())?.iter().enumerate() {
@@ -58,8 +59,11 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
                             arguments: &arguments,
                             mode,
                             path: compiler.path(),
+                            recording: recordings
+                                .join(format!("{:016x}.memtrail", digest(version.as_bytes()))),
+                            stored: options.stored,
                         };
-                        recorded::judge(&case, &run.truth, &folder)
+                        recorded::judge(&case, &run.truth)
                     })?;
                     if outcome != Judged::Right {
                         eprintln!("{key}: {}: {said}", outcome.name());

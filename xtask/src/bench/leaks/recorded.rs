@@ -1,7 +1,7 @@
 //! Record a program of the corpus and judge the recording.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
@@ -21,25 +21,23 @@ pub(super) struct Case<'a> {
     pub(super) mode: &'a str,
     /// `PATH` of `memtrail`.
     pub(super) path: OsString,
+    /// The recording, which stays for later judgements.
+    pub(super) recording: PathBuf,
+    /// Judge the recording if it is there, and record nothing.
+    pub(super) stored: bool,
 }
 
 /// Run the program, and compare the verdict with the truth. The second value is what the verdict says, on one line.
-pub(super) fn judge(case: &Case<'_>, truth: &Truth, folder: &Path) -> Outcome<(Judged, String)> {
-    let Case { memtrail, program, arguments, mode, path } = case;
-    let recording = folder.join("corpus.memtrail");
-    if recording.exists() {
-        std::fs::remove_dir_all(&recording)
-            .map_err(|e| format!("cannot remove {}: {e}", recording.display()))?;
+pub(super) fn judge(case: &Case<'_>, truth: &Truth) -> Outcome<(Judged, String)> {
+    let Case { memtrail, path, recording, .. } = case;
+    if !(case.stored && recording.exists()) {
+        record(case)?;
     }
-    let mut record = Command::new(memtrail);
-    record.args(["run", "--quiet", "--snapshot", mode, "-o"]).arg(&recording);
-    record.arg("--").arg(program).args(*arguments).stdout(Stdio::null());
-    crate::command::run(&mut record)?;
     let output = Command::new(memtrail)
         .env_remove("MEMTRAIL_TYPES")
         .env("PATH", path)
         .args(["leaks", "--json"])
-        .arg(&recording)
+        .arg(recording)
         .output()
         .map_err(|e| format!("cannot start {}: {e}", memtrail.display()))?;
     // Without snapshots it refuses to judge.
@@ -48,13 +46,25 @@ pub(super) fn judge(case: &Case<'_>, truth: &Truth, folder: &Path) -> Outcome<(J
         .env_remove("MEMTRAIL_TYPES")
         .env("PATH", path)
         .args(["check", "--no-leak", "--recording"])
-        .arg(&recording)
+        .arg(recording)
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .status()
         .map_err(|e| format!("cannot start {}: {e}", memtrail.display()))?;
     let code = check.code().unwrap_or(-1);
     Ok((outcome::compare(truth, &leaks, code), in_a_line(&leaks, code)))
+}
+
+fn record(case: &Case<'_>) -> Outcome {
+    let Case { memtrail, program, arguments, mode, recording, .. } = case;
+    if recording.exists() {
+        std::fs::remove_dir_all(recording)
+            .map_err(|e| format!("cannot remove {}: {e}", recording.display()))?;
+    }
+    let mut record = Command::new(memtrail);
+    record.args(["run", "--quiet", "--snapshot", mode, "-o"]).arg(recording);
+    record.arg("--").arg(program).args(*arguments).stdout(Stdio::null());
+    crate::command::run(&mut record)
 }
 
 /// What the verdict says, for those who look for its fault.
