@@ -28,7 +28,7 @@ use crate::heap::{
     BlockResponse, BlocksResponse, ChildrenResponse, OfSnapshot, Outcome, OwnerChanges,
     SamplesResponse, SnapshotsResponse, SurvivorsResponse, WhoResponse, WhyResponse,
 };
-use crate::leaks::LeaksResponse;
+use crate::leaks::{LeaksResponse, with_sites};
 use crate::live_sites::{self, LiveSites, LiveSitesQuery};
 use crate::query::{
     Compare, HeapBlock, HeapBlocks, HeapChildren, HeapLeaks, HeapSamples, HeapSurvivors, HeapWho,
@@ -468,8 +468,13 @@ impl Engine {
         } else if snapshots.len() == 0 {
             self.site_leaks(id, usize::MAX)?.map(Ok)
         } else {
-            match answer::leaks(self, &HeapLeaks { rec: id.0, ..HeapLeaks::default() }) {
-                Ok(Outcome::Ready(OfSnapshot { response, partial: None })) => Some(Ok(response)),
+            // All of them: known leaks must not take the places of others.
+            let limit = usize::MAX;
+            let query = HeapLeaks { rec: id.0, limit, ..HeapLeaks::default() };
+            match answer::leaks(self, &query) {
+                Ok(Outcome::Ready(OfSnapshot { response, partial: None })) => {
+                    Some(Ok(with_sites(response, self.site_leaks(id, limit)?, limit)))
+                }
                 Ok(Outcome::Ready(OfSnapshot { partial: Some(partial), .. })) => {
                     Some(Err(ApiError::bad(format_args!("the last snapshot is damaged {partial}"))))
                 }

@@ -6,22 +6,22 @@ use memtrail_recording::{FileState, Recording};
 
 use crate::snapshot_file;
 
-/// Whether a program is of another language than OCaml: it frees its memory itself.
+/// True if a program is of another language than OCaml: it frees its memory itself.
 pub(crate) fn is_native(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|known| known.runtime.is_native())
 }
 
-/// Whether the calls of `malloc` of an OCaml program are recorded beside its heap.
+/// True if the calls of `malloc` of an OCaml program are recorded beside its heap.
 pub(crate) fn has_malloc(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|known| known.sampling.malloc_rate.is_some())
 }
 
-/// Whether more may come to it.
+/// True if the recording may grow.
 pub(crate) fn grows(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
 }
 
-/// Whether it is no trace but a heap snapshot.
+/// True if the file is a heap snapshot, not a trace.
 pub(crate) fn is_snapshot_alone(recording: &Recording) -> bool {
     recording.description.is_none() && snapshot_file::is_snapshot(&recording.trace)
 }

@@ -16,6 +16,9 @@ struct Symbol {
     column: u32,
 }
 
+/// Frames of an allocator at most: a callstack of thousands of frames is not searched for its entry.
+const ALLOCATOR_FRAMES: usize = 16;
+
 /// What is at an address, the outermost function first; all others are inlined.
 #[derive(Debug, Default)]
 struct Frame {
@@ -95,7 +98,11 @@ impl Symbols {
     pub fn not_own(&self, innermost_first: impl Iterator<Item = u64> + Clone) -> usize {
         let enters =
             |address: &u64| self.frames.get(address).is_some_and(|frame| frame.enters_allocator);
-        let allocator = innermost_first.clone().position(|address| enters(&address)).unwrap_or(0);
+        let allocator = innermost_first
+            .clone()
+            .take(ALLOCATOR_FRAMES)
+            .position(|address| enters(&address))
+            .unwrap_or(0);
         let outside = innermost_first.skip(allocator);
         allocator + outside.take_while(|address| self.is_library(*address)).count()
     }

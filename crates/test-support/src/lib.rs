@@ -14,3 +14,8 @@ pub mod running;
 pub mod site;
 pub mod snapshot;
 pub mod traces;
+
+/// True in `cargo xtask test --all`, where tests that need many runs have all of them.
+pub fn is_whole_run() -> bool {
+    std::env::var_os("MEMTRAIL_TEST_ALL").is_some()
+}

@@ -450,7 +450,7 @@ export type CompleteResponse = {
 export type Conclusion = {
   /** The verdict. */
   verdict: LeakVerdict,
-  /** The same in a sentence. */
+  /** A sentence that states it. */
   description: string,
 };
 
@@ -629,6 +629,8 @@ export type ExportResponse = {
 
 /** What leaks in any process of a family. */
 export type FamilyLeaksResponse = {
+  /** The verdict on all processes. */
+  conclusion: Conclusion,
   /** Of all processes, the largest growth first. */
   suspects: Array<ProcessSuspect>,
   /** What was found in each process in which leaks can be looked for. */
@@ -954,6 +956,8 @@ export type LeaksResponse = {
   conclusion: Conclusion,
   /** Suspects, the largest growth first. */
   suspects: Array<Suspect>,
+  /** Suspects that the limit left out. */
+  left_out: number,
   /** The largest of the other owners, with what speaks for them. */
   cleared: Array<ClearedOwner>,
   /** What was looked at and found, one after the other. */

@@ -38,7 +38,7 @@ impl Engine {
                     Some(Err(reason)) => response.summary.push(references::not_known(reason)),
                     None => {}
                 }
-                response.conclude();
+                response.conclude(limit);
                 response
             })
         })

@@ -5,11 +5,12 @@ use memtrail_profile::estimate::Estimate;
 use super::evidence::Evidence;
 use super::limit::Gate;
 use super::response::{GateResult, Measure, Verdict};
-use crate::leaks::{Conclusion, KnownLeaks, LeakVerdict, LeaksResponse, UnreachableResponse};
-use crate::references::estimate;
+use crate::leaks::{Conclusion, KnownLeaks, LeakVerdict, LeaksResponse};
 
 /// Call sites of unreachable blocks that are named.
 const MAX_SITES: usize = 20;
+/// Suspects that are described.
+const MAX_SUSPECTS: usize = 10;
 
 /// What was found, and how sure that is.
 struct Found {
@@ -32,10 +33,18 @@ pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) ->
     };
     known.suppress(&mut leaks);
     let leaks = &leaks;
-    let mut found = suspected(leaks);
-    if let Some(unreachable) = &leaks.unreachable {
-        add_unreachable(&mut found, unreachable);
-    } else if let Some(reason) = &evidence.no_references
+    let Conclusion { verdict, description } = Conclusion::of(leaks);
+    let unreachable = leaks.unreachable.as_ref().is_some_and(|found| found.unreachable.sampled > 0);
+    let mut found = Found {
+        verdict: match verdict {
+            LeakVerdict::Leaks => Verdict::Failed,
+            LeakVerdict::Undecided => Verdict::Undecided,
+            LeakVerdict::NoLeak => Verdict::Passed,
+        },
+        confidence: unreachable.then_some(1.0),
+        reason: description,
+    };
+    if let (None, Some(reason)) = (&leaks.unreachable, &evidence.no_references)
         && found.verdict != Verdict::Failed
     {
         let reason = format!("{}; {reason}", found.reason);
@@ -51,45 +60,15 @@ pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) ->
         gate: gate.text.clone(),
         verdict: found.verdict,
         confidence: found.confidence,
-        measured: Some(Estimate { value: (leaks.suspects.len() + sites) as f64, stderr: 0.0 }),
+        measured: Some(Estimate {
+            value: (leaks.suspects.len() + leaks.left_out + sites) as f64,
+            stderr: 0.0,
+        }),
         limit: Some(0.0),
         measure: Measure::Leaks,
         reason: found.reason,
         details,
     }
-}
-
-/// The verdict of `memtrail leaks`: each suspect is a failure, and too little evidence is none.
-fn suspected(leaks: &LeaksResponse) -> Found {
-    let Conclusion { verdict, description } = Conclusion::of(leaks);
-    let verdict = match verdict {
-        LeakVerdict::Leaks => Verdict::Failed,
-        LeakVerdict::Undecided => Verdict::Undecided,
-        LeakVerdict::NoLeak => Verdict::Passed,
-    };
-    Found { verdict, confidence: None, reason: description }
-}
-
-/// A sampled block to which nothing refers is a leak: chance decides only which blocks are sampled.
-fn add_unreachable(found: &mut Found, unreachable: &UnreachableResponse) {
-    let all = unreachable.unreachable;
-    if all.sampled == 0 {
-        let reason = "no unreachable block was sampled (conservative scan)";
-        found.reason = format!("{}; {reason}", found.reason);
-        return;
-    }
-    let sites = if unreachable.count == 1 { "call site" } else { "call sites" };
-    let reason = format!(
-        "nothing refers to {}, from {} {sites} (conservative scan)",
-        estimate(&all),
-        unreachable.count
-    );
-    found.reason = match found.verdict {
-        Verdict::Failed => format!("{reason}; {}", found.reason),
-        _ => reason,
-    };
-    found.verdict = Verdict::Failed;
-    found.confidence = Some(1.0);
 }
 
 /// What to look at.
@@ -107,10 +86,14 @@ fn details(leaks: &LeaksResponse) -> Vec<String> {
             details.push(format!("… and {left} more call sites"));
         }
     }
-    for suspect in &leaks.suspects {
+    for suspect in leaks.suspects.iter().take(MAX_SUSPECTS) {
         let lines: Vec<String> = indented(&suspect.descriptions);
         details.push(suspect.heading.clone());
         details.extend(lines);
+    }
+    let left = (leaks.suspects.len() + leaks.left_out).saturating_sub(MAX_SUSPECTS);
+    if left > 0 {
+        details.push(format!("… and {left} more suspects"));
     }
     details
 }

@@ -235,7 +235,7 @@ pub(crate) fn leaks(
             response.unreachable = of.references_of(number).map(|found| {
                 references::unreachable(of, &references::with_garbage(found, loaded), query.limit)
             });
-            response.conclude();
+            response.conclude(query.limit);
             Ok(response)
         })?
     })

@@ -1,24 +1,31 @@
 //! The verdict on a recording, in one sentence. The command line, gates and the page show this one.
 
-use memtrail_text::rounded::percent;
+use memtrail_text::rounded::{grouped, percent};
 
 use super::descriptions::is_unjudged;
-use super::response::{Conclusion, LeakVerdict, LeaksResponse};
+use super::response::{Conclusion, LeakVerdict, LeaksResponse, UnreachableResponse};
+use crate::references::estimate;
 
 impl Conclusion {
     /// The verdict on what was found so far.
     #[must_use]
     pub fn of(found: &LeaksResponse) -> Self {
-        let count = found.suspects.len();
-        let (verdict, description) = if count > 0 {
+        let unreachable = found.unreachable.as_ref();
+        let leaked = unreachable.and_then(unreachable_blocks);
+        let count = found.suspects.len() + found.left_out;
+        let suspects = (count > 0).then(|| {
             let plural = if count == 1 { "suspect" } else { "suspects" };
-            (LeakVerdict::Leaks, format!("{count} leak {plural}"))
+            format!("{} leak {plural}", grouped(count as u64))
+        });
+        let (verdict, mut description) = if leaked.is_some() || suspects.is_some() {
+            let parts: Vec<String> = leaked.into_iter().chain(suspects).collect();
+            return Self { verdict: LeakVerdict::Leaks, description: parts.join("; ") };
         } else if let Some(unrecorded) = &found.unrecorded {
             let part = percent(unrecorded.share);
             let description =
                 format!("no leak found, but {part} of resident memory was not recorded");
             (LeakVerdict::Undecided, description)
-        } else if is_unjudged(found) && found.unreachable.is_none() {
+        } else if is_unjudged(found) && unreachable.is_none() {
             let part = percent(found.unjudged.share_of(found.alive));
             let description =
                 format!("no leak found, but too little evidence on {part} of the heap");
@@ -26,13 +33,75 @@ impl Conclusion {
         } else {
             (LeakVerdict::NoLeak, "no leak found".to_owned())
         };
+        if unreachable.is_some() {
+            description.push_str("; no unreachable block was sampled (conservative scan)");
+        }
         Self { verdict, description }
+    }
+
+    /// The verdict on several processes: a leak in one of them is a leak, and all have to be judged.
+    #[must_use]
+    pub fn of_processes(verdicts: &[LeakVerdict]) -> Self {
+        let count = |wanted| verdicts.iter().filter(|verdict| **verdict == wanted).count();
+        let all = verdicts.len();
+        let (leaks, undecided) = (count(LeakVerdict::Leaks), count(LeakVerdict::Undecided));
+        if leaks > 0 {
+            let description = format!("leaks in {leaks} of {all} processes");
+            Self { verdict: LeakVerdict::Leaks, description }
+        } else if undecided > 0 {
+            let description =
+                format!("no leak found, but too little evidence in {undecided} of {all} processes");
+            Self { verdict: LeakVerdict::Undecided, description }
+        } else {
+            let description = "no leak found in any process".to_owned();
+            Self { verdict: LeakVerdict::NoLeak, description }
+        }
     }
 }
 
+/// The blocks to which nothing refers. A sampled one is a leak: chance decides only which blocks are sampled.
+fn unreachable_blocks(found: &UnreachableResponse) -> Option<String> {
+    let sites = if found.count == 1 { "call site" } else { "call sites" };
+    (found.unreachable.sampled > 0).then(|| {
+        format!(
+            "nothing refers to {}, from {} {sites} (conservative scan)",
+            estimate(&found.unreachable),
+            found.count
+        )
+    })
+}
+
 impl LeaksResponse {
-    /// Stores the verdict on what was found so far.
-    pub fn conclude(&mut self) {
+    /// Leaves out all but so many suspects, and stores the verdict on all of them.
+    pub fn conclude(&mut self, limit: usize) {
+        self.left_out += self.suspects.len().saturating_sub(limit);
+        self.suspects.truncate(limit);
         self.conclusion = Conclusion::of(self);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// "1 leak suspect" was the verdict on three with `--limit 1`.
+    #[test]
+    fn suspects_that_the_limit_left_out_count() {
+        let mut found = LeaksResponse { left_out: 2, ..LeaksResponse::default() };
+        found.conclude(0);
+        assert_eq!(found.conclusion.description, "2 leak suspects");
+        assert_eq!(found.conclusion.verdict, LeakVerdict::Leaks);
+    }
+
+    #[test]
+    fn a_family_is_judged_by_all_its_processes() {
+        use LeakVerdict::{Leaks, NoLeak, Undecided};
+        let of = |verdicts: &[LeakVerdict]| Conclusion::of_processes(verdicts).description;
+        assert_eq!(of(&[NoLeak, Leaks, Undecided]), "leaks in 1 of 3 processes");
+        assert_eq!(
+            of(&[NoLeak, Undecided]),
+            "no leak found, but too little evidence in 1 of 2 processes"
+        );
+        assert_eq!(of(&[NoLeak, NoLeak]), "no leak found in any process");
     }
 }

@@ -258,7 +258,7 @@ fn measured(growth: &GrowthRate) -> Vec<String> {
     }]
 }
 
-/// How many sampled cells or blocks, older than the last tenth of the work, were kept and freed.
+/// States the fates of sampled cells or blocks that are older than the last tenth of the work.
 fn fate(alive: u64, freed: u64, what: &str) -> Option<String> {
     let all = alive + freed;
     let number = grouped(all);
@@ -332,7 +332,7 @@ fn counted(count: usize, one: &str) -> String {
     format!("{} {one}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
 
-/// What was checked and found.
+/// Lists the checks and their results.
 pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, snapshots, .. } = response;
     let checked = format!(
@@ -375,7 +375,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     summary
 }
 
-/// What was checked in one process of several, in one line.
+/// Sums up the checks of one process of several, in one line.
 pub fn of_process(response: &LeaksResponse) -> String {
     let LeaksResponse { owners, alive, snapshots, .. } = response;
     let judged = if *snapshots == 0 { "call site" } else { "owner" };
@@ -398,7 +398,7 @@ pub fn is_unjudged(response: &LeaksResponse) -> bool {
 pub(super) const OCAML_HEAP_NOT_JUDGED: &str = "only memory from malloc was judged: what grows in OCaml's heap needs heap snapshots (memtrail run \
      --snapshot every-major)";
 
-/// What was checked and found, of call sites in a recording without snapshots.
+/// Lists the checks of call sites in a recording without snapshots, and their results.
 pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, .. } = response;
     let mut summary = vec![format!(

@@ -3,13 +3,15 @@
 use memtrail_heap::Bytes;
 use serde::Serialize;
 
-use super::{LeaksResponse, Suspect, UnreachableResponse, descriptions};
+use super::{Conclusion, LeakVerdict, LeaksResponse, Suspect, UnreachableResponse, descriptions};
 use crate::names::shown;
 
 /// What leaks in any process of a family.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FamilyLeaksResponse {
+    /// The verdict on all processes.
+    pub conclusion: Conclusion,
     /// Of all processes, the largest growth first.
     pub suspects: Vec<ProcessSuspect>,
     /// What was found in each process in which leaks can be looked for.
@@ -69,17 +71,22 @@ pub fn with_sites(
     owners.suspects.extend(sites.suspects);
     let grown = |suspect: &Suspect| suspect.growth.grown;
     owners.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
-    owners.suspects.truncate(limit);
+    owners.left_out += sites.left_out;
     owners.cleared.extend(sites.cleared);
     let of_malloc = |line| format!("memory from malloc: {line}");
     owners.summary.extend(sites.summary.into_iter().map(of_malloc));
-    owners.conclude();
+    owners.conclude(limit);
     owners
 }
 
 /// The suspects of all, ranked, so many at most.
 pub(crate) fn ranked(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse {
     let mut all = FamilyLeaksResponse::default();
+    let verdict = |member: &Member| {
+        // A leak cannot be ruled out in a process that could not be judged.
+        member.leaks.as_ref().map_or(LeakVerdict::Undecided, |leaks| leaks.conclusion.verdict)
+    };
+    all.conclusion = Conclusion::of_processes(&members.iter().map(verdict).collect::<Vec<_>>());
     for Member { rec, name, leaks } in members {
         let process = shown(name.strip_suffix(".memtrail").unwrap_or(&name));
         let failed = leaks.as_ref().err().cloned();

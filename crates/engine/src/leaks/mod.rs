@@ -98,7 +98,9 @@ pub(crate) fn leaks(
     let unjudged = judged.iter().filter(|one| one.class == Class::Undecided && one.is_large);
     let unjudged = unjudged.filter_map(|one| one.series.sizes.last()).sum::<f64>();
     let (mut suspects, mut others) = merged(judged, owners, &places, recording);
-    suspects.truncate(query.limit.min(MAX_SUSPECTS));
+    let limit = query.limit.min(MAX_SUSPECTS);
+    let left_out = suspects.len().saturating_sub(limit);
+    suspects.truncate(limit);
     others.truncate(MAX_CLEARED);
     add_held(loaded, suspects.iter_mut().chain(&mut others).map(|(_, owner)| owner))?;
     let mut of_root: HashMap<RootNodeId, usize> = HashMap::new();
@@ -147,6 +149,7 @@ pub(crate) fn leaks(
         cleared: gone.into_iter().chain(cleared).take(MAX_CLEARED).collect(),
         teardown: None,
         conclusion: Conclusion::default(),
+        left_out,
         summary: Vec::new(),
         owners: counts.0,
         alive,

@@ -20,6 +20,8 @@ pub struct LeaksResponse {
     pub conclusion: Conclusion,
     /// Suspects, the largest growth first.
     pub suspects: Vec<Suspect>,
+    /// Suspects that the limit left out.
+    pub left_out: usize,
     /// The largest of the other owners, with what speaks for them.
     pub cleared: Vec<ClearedOwner>,
     /// What was looked at and found, one after the other.
@@ -62,7 +64,7 @@ pub struct LeaksResponse {
 pub struct Conclusion {
     /// The verdict.
     pub verdict: LeakVerdict,
-    /// The same in a sentence.
+    /// A sentence that states it.
     pub description: String,
 }
 
@@ -71,11 +73,11 @@ pub struct Conclusion {
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum LeakVerdict {
-    /// There are suspects.
+    /// Owners or call sites that grow, or blocks to which nothing refers.
     Leaks,
-    /// There is no suspect, and too little evidence to rule a leak out.
+    /// No suspect, and too little evidence to rule a leak out.
     Undecided,
-    /// There is no suspect.
+    /// No suspect.
     #[default]
     NoLeak,
 }

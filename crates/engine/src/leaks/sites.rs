@@ -125,7 +125,9 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         }
     }
     growing.sort_by(|a, b| b.growth.grown.total_cmp(&a.growth.grown));
-    growing.truncate(limit.min(MAX_SUSPECTS));
+    let limit = limit.min(MAX_SUSPECTS);
+    let left_out = growing.len().saturating_sub(limit);
+    growing.truncate(limit);
     cleared.sort_by_key(|owner| Reverse(owner.bytes));
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
@@ -137,6 +139,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
             .collect(),
         cleared,
         conclusion: Conclusion::default(),
+        left_out,
         summary: Vec::new(),
         owners,
         alive: Bytes(all as u64),

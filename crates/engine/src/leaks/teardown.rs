@@ -35,7 +35,7 @@ impl Teardown {
         is_cliff.then_some(Self { judged_at, alive: Bytes(alive), freed: Bytes(freed) })
     }
 
-    /// The same in a sentence.
+    /// States it in a sentence.
     pub(crate) fn description(&self) -> String {
         let Self { judged_at, alive, freed } = self;
         format!(

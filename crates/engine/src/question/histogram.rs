@@ -151,7 +151,7 @@ impl Merge for KindHistogram {
     }
 
     fn finish(&mut self, limit: usize) {
-        // Those of one process are in order.
+        // The rows of one process are in order.
         if self.rows.iter().any(|row| !row.processes.is_empty()) {
             self.rows.sort_by(|a, b| a.sum.largest_first(&b.sum));
         }

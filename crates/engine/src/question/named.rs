@@ -83,7 +83,7 @@ pub fn matching(heap: &Heap<'_>, wanted: &str) -> Result<HashSet<String>, ApiErr
     Ok(found)
 }
 
-/// Whether a label is the variable with this name, as programs write it (`Cache.Table.entries`), or the field with
+/// True if a label is the variable with this name, as programs write it (`Cache.Table.entries`), or the field with
 /// this number (`Cache / field 3`).
 fn is_variable(heap: &Heap<'_>, id: LabelId, wanted: &str) -> bool {
     let labels = &heap.snapshot.labels;
@@ -93,13 +93,13 @@ fn is_variable(heap: &Heap<'_>, id: LabelId, wanted: &str) -> bool {
     path.join(".") == wanted || format!("{above} / field {}", label.number) == wanted
 }
 
-/// There are no blocks of a kind.
+/// Error for a kind without blocks.
 pub fn no_kind(kind: &str) -> ApiError {
     ApiError::absent(format_args!("nothing alive is a `{kind}`"))
         .hint("`memtrail heap histogram REC --limit 0` prints the names of kinds")
 }
 
-/// There are no blocks of a type.
+/// Error for a type without blocks.
 pub fn no_type(name: &str) -> ApiError {
     ApiError::absent(format_args!("nothing alive is known to be a `{name}`"))
         .hint("`memtrail heap histogram REC --limit 0` prints the names of types")
@@ -127,7 +127,7 @@ pub fn owners_called(heap: &Heap<'_>, name: &str) -> Result<Vec<RootNodeId>, Api
     Ok(rows.iter().filter(|row| is_meant(row, &named)).map(|row| row.owner).collect())
 }
 
-/// Whether an owner or one of its aliases is among some roots.
+/// True if an owner or one of its aliases is among some roots.
 pub fn is_meant(row: &OwnerRow, named: &[RootNodeId]) -> bool {
     let mut roots = [row.root, row.owner].into_iter().chain(row.alias_roots.iter().copied());
     roots.any(|root| named.contains(&root))

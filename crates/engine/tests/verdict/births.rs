@@ -95,9 +95,9 @@ fn an_even_leak_is_found_with_enough_samples_and_never_cleared() {
     }
 }
 
-/// A feature that leaks from then on. A cache that is as old has freed what was there before. A stage of a task was a suspect,
-/// where other call sites allocate before it, or too few samples show that the same ones do, or all stages call one library
-/// and each reads what the last one built.
+/// A feature that leaks from then on. A cache that is as old has freed its earlier contents. A stage of a task was a suspect.
+/// Other call sites allocate before it, or too few samples show that the same ones do. Or all stages call one library, and each
+/// reads the data of the last one.
 #[test]
 fn a_leak_that_began_within_the_first_half_is_found() {
     let cases = [

@@ -62,8 +62,8 @@ fn what_is_handed_to_a_frame_is_of_the_table() {
     assert!(wrong <= 2, "{wrong}");
 }
 
-/// On a busy machine two snapshots in a row were not taken. The table had twice as much when it was resized, in the last one,
-/// as it had in the one before: it was "filled once", and the frame that had its entries "comes and goes".
+/// On a busy machine two snapshots in a row were not taken. The last one fell into a resizing of the
+/// table, which had doubled since the one before. It was "filled once", and the frame that had its entries "comes and goes".
 #[test]
 fn a_table_that_grew_before_it_was_handed_over_keeps_growing() {
     let owner = |kind: &str, name: &str, sizes: [u64; 6]| OwnerEvidence {

@@ -50,7 +50,7 @@ struct Below {
     dominated: Dominated,
     /// Rows of both sorts that `--limit` left out.
     left_out: usize,
-    /// What is below in all.
+    /// Sum of all rows below.
     #[serde(skip)]
     size: Bytes,
 }

@@ -92,7 +92,7 @@ pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failur
     })
 }
 
-/// What an owner has, by type or kind.
+/// Contents of an owner, by type or kind.
 fn contents(input: &Input, heap: &Heap<'_>, owner: RootNodeId) -> Result<KindHistogram, Failure> {
     let question = "counting blocks".to_owned();
     let histogram = with_spinner(question, || query::owned_histogram(heap, &[owner]));

@@ -75,7 +75,7 @@ struct Shapes {
     looked_at: u64,
     /// Blocks of the kind or type.
     blocks: u64,
-    /// What all of these paths retain.
+    /// Size that all of these paths retain.
     #[serde(skip)]
     retained: Bytes,
 }

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use memtrail_engine::leaks::{self, LeaksResponse, Suspect};
+use memtrail_engine::leaks::{self, Conclusion, LeaksResponse, Suspect};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
 use super::look::{Found, look};
-use super::{Args, draw_suspect};
+use super::{Args, draw_left_out, draw_suspect};
 use crate::answer::put;
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
@@ -18,10 +18,14 @@ use crate::references::draw;
 use crate::shell_quote;
 
 /// What `--json` prints.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct FamilyLeaks {
+    /// The verdict on all processes.
+    conclusion: Conclusion,
     /// Of all processes, the largest growth first.
     suspects: Vec<OfProcess>,
+    /// Suspects that the limit left out.
+    left_out: usize,
     /// What was found in each process.
     processes: Vec<ProcessLeaks>,
 }
@@ -48,7 +52,7 @@ struct ProcessLeaks {
 }
 
 pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failure> {
-    let mut found = FamilyLeaks { suspects: Vec::new(), processes: Vec::new() };
+    let mut found = FamilyLeaks::default();
     let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
     let mut untyped = 0;
     for path in recordings {
@@ -66,6 +70,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
         }
         let recording = path.display().to_string();
         let suspects = std::mem::take(&mut found_here.suspects).into_iter();
+        found.left_out += std::mem::take(&mut found_here.left_out);
         let of_process = |suspect| OfProcess { recording: recording.clone(), suspect };
         found.suspects.extend(suspects.map(of_process));
         let description = Recording::open(path).ok().and_then(|recording| recording.description);
@@ -79,11 +84,15 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
     }
     let grown = |of: &OfProcess| of.suspect.growth.grown;
     found.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
+    let verdicts: Vec<_> =
+        found.processes.iter().map(|process| process.leaks.conclusion.verdict).collect();
+    found.conclusion = Conclusion::of_processes(&verdicts);
+    found.left_out += found.suspects.len().saturating_sub(args.limit.0);
     found.suspects.truncate(args.limit.0);
     let damage = (!damage.is_empty()).then(|| damage.join("; "));
     let put = put(&args.form, damage, &found, |canvas| {
         if found.suspects.is_empty() {
-            canvas.line(&[(STRONG, "no leak found in any process")]);
+            canvas.paragraph(STRONG, 2, &found.conclusion.description);
         }
         let mut is_unjudged = false;
         for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {
@@ -93,6 +102,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             draw_suspect(canvas, number, suspect, &shell_quote::path(path));
             canvas.gap();
         }
+        draw_left_out(canvas, found.left_out);
         for process in &found.processes {
             let name = recording_facts::name(Path::new(&process.recording));
             is_unjudged |= leaks::is_unjudged(&process.leaks);

@@ -42,7 +42,7 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
     let limit = if known.is_empty() { args.limit.0 } else { usize::MAX };
     let mut found = look_at(args, path, limit)?;
     known.suppress(&mut found.leaks);
-    found.leaks.suspects.truncate(args.limit.0);
+    found.leaks.conclude(args.limit.0);
     Ok(found)
 }
 

@@ -7,8 +7,8 @@ mod suppressed;
 use std::path::Path;
 use std::process::ExitCode;
 
-use memtrail_engine::leaks::{Conclusion, LeaksResponse, Suspect};
-use memtrail_text::rounded::{bytes, percent};
+use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_text::rounded::{bytes, grouped, percent};
 
 use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
@@ -93,12 +93,13 @@ fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
 /// Prints suspects; `recording` is what commands are to be called with.
 pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) {
     if leaks.suspects.is_empty() {
-        canvas.line(&[(STRONG, &Conclusion::of(leaks).description)]);
+        canvas.paragraph(STRONG, 2, &leaks.conclusion.description);
     }
     for (number, suspect) in (1..).zip(&leaks.suspects) {
         draw_suspect(canvas, number, suspect, recording);
         canvas.gap();
     }
+    draw_left_out(canvas, leaks.left_out);
     for description in &leaks.summary {
         canvas.paragraph(PLAIN, 2, description);
     }
@@ -110,6 +111,14 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
         let size = bytes(owner.bytes.0 as f64);
         let text = format!("  {}, {size}, {}: {}", owner.owner, percent(owner.share), owner.reason);
         canvas.item(FAINT, "  ", 4, &text);
+    }
+}
+
+fn draw_left_out(canvas: &mut Canvas, left_out: usize) {
+    if left_out > 0 {
+        let plural = if left_out == 1 { "suspect" } else { "suspects" };
+        let text = format!("… and {} more {plural} (--limit 0: all)", grouped(left_out as u64));
+        canvas.line(&[(FAINT, &text)]);
     }
 }
 

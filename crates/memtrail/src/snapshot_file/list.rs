@@ -8,10 +8,10 @@ use memtrail_engine::SnapshotFacts;
 use memtrail_map::MappedFile;
 use memtrail_recording::number_of_snapshot;
 
-/// What every snapshot begins with.
+/// First bytes of every snapshot.
 const MAGIC: &[u8] = b"MTHEAP";
 
-/// Whether a file is a heap snapshot.
+/// True if a file is a heap snapshot.
 pub(crate) fn is_snapshot(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
     let file =

@@ -15,7 +15,7 @@ use crate::error::{Failure, Kind};
 /// A checksum of the code that finds types.
 const CODE: &str = env!("MEMTRAIL_TYPES_CODE");
 
-/// What types are found from, where `memtrail types` stored these bytes; and by which code.
+/// Checksum of the bytes that `memtrail types` stored, and of the code that finds types from them.
 pub(crate) fn source(stored: &[u8]) -> TypesSource {
     let mut checksum = Xxh3Default::new();
     checksum.update(CODE.as_bytes());

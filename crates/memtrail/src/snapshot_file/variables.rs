@@ -56,7 +56,7 @@ pub(super) fn name(heap: &mut Heap<'_>, types: &Types) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the variables of modules refer to, with where these are defined.
+/// Values of the variables of modules, with the positions of their definitions.
 fn values<'t>(heap: &Heap<'_>, modules: &[KnownModule<'t>]) -> Vec<DefinedValue<'t>> {
     let mut defined: HashMap<LabelId, (&'t str, &'t str, &'t Position)> = HashMap::new();
     for KnownModule { module, unit, layout } in modules {

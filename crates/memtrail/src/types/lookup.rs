@@ -19,6 +19,6 @@ pub(crate) fn stored(folder: &Path) -> Result<Option<StoredTypes>, Failure> {
 
 /// Searches for what is not stored yet, before the recording is described: which units are a library's is stored, too.
 pub(crate) fn look_up(folder: &Path) {
-    // What cannot be read is reported by those who read it.
+    // Readers report files that they cannot read.
     let _ = stored(folder);
 }

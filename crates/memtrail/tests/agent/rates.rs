@@ -129,7 +129,7 @@ fn hold_options_against_the_truth(compiler: &str, program: &str, runs: u32, more
 
 /// Runs of a test that belongs to the run of each change. `cargo xtask test --all` has twice as many.
 fn runs() -> u32 {
-    if std::env::var_os("MEMTRAIL_TEST_ALL").is_some() { 400 } else { 200 }
+    if memtrail_test_support::is_whole_run() { 400 } else { 200 }
 }
 
 #[test]

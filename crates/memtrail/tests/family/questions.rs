@@ -20,7 +20,7 @@ const QUESTIONS: &[(&[&str], &str, &[&str])] = &[
     (&["heap", "containers", "--kind", "list"], "path", &["retained", "entries"]),
 ];
 
-/// What is left behind by an earlier analysis is removed, so that there is a new one.
+/// Removes the files of an earlier analysis, so that there is a new one.
 fn forget(recordings: &[impl AsRef<Path>]) {
     for recording in recordings {
         for left in ["0001.heap.index", "0001.heap.types"] {
@@ -59,7 +59,7 @@ fn one_answer_for_a_process_and_a_family() {
         assert_eq!(sums(whole, name, figures), sums(&alone, name, figures), "{question:?}");
         assert!(alone.iter().all(|answer| answer.get("processes").is_none()), "{question:?}");
 
-        // The rest of the rows is counted.
+        // Rows left out are counted.
         let some = ask(&["--limit", "1"], &family);
         let rows = |answer: &Value| answer["rows"].as_array().map_or(0, Vec::len);
         assert_eq!(rows(&some), 1, "{question:?}");

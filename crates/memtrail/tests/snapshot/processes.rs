@@ -135,7 +135,7 @@ fn a_stopped_process_stays_stopped() {
 
 /// Snapshots of a program that allocates: a few in the run of each change, more in `cargo xtask test --all`.
 fn stops() -> usize {
-    if std::env::var_os("MEMTRAIL_TEST_ALL").is_some() { 20 } else { 8 }
+    if memtrail_test_support::is_whole_run() { 20 } else { 8 }
 }
 
 /// Fails unless each snapshot of a program that allocates has its table, and some have the label of inexact ones. More than ten

@@ -8,7 +8,8 @@ use memtrail_test_support::programs::build_with;
 use memtrail_test_support::running::Case;
 use serde_json::Value;
 
-/// What `memtrail leaks` finds: for each suspect its kind and the functions that allocated, and the summary.
+/// What `memtrail leaks` finds: for each suspect its kind and the functions that allocated, and the summary. `check` fails for
+/// as many: it did not judge calls of malloc beside a snapshot, and passed.
 fn suspects(compiler: &str, options: &[&str]) -> (Vec<(String, Vec<String>)>, String) {
     let program = build_with(&named(compiler), "whole_leaks", &["whole_stubs.c"]);
     let options = [&["--native=also", "--rate", "1"], options].concat();
@@ -26,6 +27,17 @@ fn suspects(compiler: &str, options: &[&str]) -> (Vec<(String, Vec<String>)>, St
         list(&suspect["allocated"]).iter().map(|place| word(&place["function"])).collect()
     };
     let suspects = list(&found["suspects"]);
+    let check = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["check", "--no-leak", "--recording"])
+        .arg(&recorded.recording)
+        .output()
+        .expect("memtrail starts");
+    assert_eq!(check.status.code(), Some(4), "{check:?}");
+    let text = String::from_utf8_lossy(&check.stdout);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains(&format!("{} leak suspects", suspects.len())), "{text}");
+    let conclusion = word(&found["conclusion"]["description"]);
+    assert!(text.contains(&conclusion), "{conclusion}: {text}");
     let suspects =
         suspects.iter().map(|suspect| (word(&suspect["kind"]), functions(suspect))).collect();
     (suspects, found["summary"].to_string())

@@ -17,10 +17,10 @@ function FamilyLeaks() {
   return response && <Found found={response} />;
 }
 
-function Found({ found: { suspects, processes } }: { found: FamilyLeaksResponse }) {
+function Found({ found: { conclusion, suspects, processes } }: { found: FamilyLeaksResponse }) {
   return (
     <section class="leaks" aria-label="Leak suspects">
-      {suspects.length === 0 && <Empty title="No leak found in any process" />}
+      {suspects.length === 0 && <Empty title={conclusion.description} />}
       <ol class="suspects">
         {suspects.map((suspect, index) => (
           <li key={`${suspect.rec} ${suspect.node || index}`} class="suspect">

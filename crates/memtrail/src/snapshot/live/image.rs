@@ -101,7 +101,7 @@ impl Image {
         })
     }
 
-    /// The same as a core file.
+    /// The image as a core file.
     pub(super) fn core_file(&self) -> CoreFile<'_> {
         CoreFile {
             bytes: &self.bytes,

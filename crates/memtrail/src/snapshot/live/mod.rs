@@ -1,7 +1,7 @@
 //! `memtrail snapshot PID` of a process that memtrail did not start.
 //!
-//! A child of memtrail, the tracer, stops the process, has it make a frozen copy of itself, and lets it go on. memtrail reads
-//! the copy's memory as it reads that of a core file. Only the tracer uses `ptrace(2)`: whichever of the two is killed, the
+//! The tracer, a child of memtrail, stops the process. It has the process make a frozen copy of itself, and lets it go on.
+//! memtrail reads the copy's memory as it reads that of a core file. Only the tracer uses `ptrace(2)`: whichever of the two is killed, the
 //! kernel lets the process run on and kills the copy.
 
 mod image;

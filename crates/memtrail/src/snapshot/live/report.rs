@@ -21,9 +21,9 @@ pub(super) struct CopyReport {
     /// Why the process itself is paused until its memory has been read; `None` if it was copied.
     pub(super) held: Option<String>,
     pub(super) threads: Vec<ThreadReport>,
-    /// For how long the process was paused until this was written.
+    /// Pause of the process until this report was written.
     pub(super) pause_ns: u64,
-    /// How often it was stopped.
+    /// Number of stops.
     pub(super) stops: u32,
     pub(super) work: Work,
 }

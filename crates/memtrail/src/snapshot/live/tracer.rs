@@ -108,7 +108,7 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
         };
         let copied = copy(pid, &mut process)?;
         let (copy, why, held) = match copied {
-            // Where signals come all the time, the process is paused in the end.
+            // A process that gets signals all the time is paused in the end.
             Err(CopyError::Interrupted) if !is_last => continue,
             Ok(copy) => {
                 let id = copy.id();

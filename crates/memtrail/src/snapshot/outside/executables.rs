@@ -17,7 +17,7 @@ const ELF: &[u8] = b"\x7fELF";
 /// The start of a file and of what is loaded are compared where neither has a build id.
 const HEADER_BYTES: usize = 64;
 
-/// Where files of a process are.
+/// Places of a process's files.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::snapshot) struct Places<'a> {
     /// The program's file, if it is not where the process had it.

@@ -12,7 +12,7 @@ pub(super) use no_heap::no_heap;
 pub(super) use recording::is_of_process;
 pub(super) use save::{Taken, save};
 
-/// Where a heap is read from.
+/// Source of a heap.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Source<'a> {
     /// A core file.

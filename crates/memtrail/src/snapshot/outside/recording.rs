@@ -19,7 +19,7 @@ use crate::error::{Failure, Kind};
 
 /// Why recordings of core files have no allocations.
 const FROM_CORES: &str = "a core file has the heap alone, not where it was allocated";
-/// The same of processes that run.
+/// Why recordings of processes that run have none.
 const FROM_PROCESS: &str =
     "memtrail did not start the process, and reads the heap alone, not where it was allocated";
 /// The start of a process is computed from the time since the machine's, in whole seconds.

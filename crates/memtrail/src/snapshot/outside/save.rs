@@ -29,7 +29,7 @@ pub(in crate::snapshot) struct Taken<'a> {
     pub(in crate::snapshot) at_unix_us: u64,
     /// When it began, where that is known.
     pub(in crate::snapshot) began_unix_us: Option<u64>,
-    /// For how long it was paused.
+    /// Pause of the process.
     pub(in crate::snapshot) pause: Option<Duration>,
     /// When the work of this command began.
     pub(in crate::snapshot) begun: Instant,
