@@ -3,7 +3,6 @@
 //! The process has this memory mapped to be executed already, and uses none of it. A mapping of our own would have to be made
 //! by a call in the midst of the program's code, which could not go back by itself if the tracer was killed.
 
-use crate::code::Code;
 use crate::stop::StoppedProcess;
 
 /// Zeros that are left before the code: they may belong to what comes before.
@@ -11,12 +10,13 @@ const MARGIN: u64 = 64;
 /// The zeros are looked for in one page.
 const PAGE: u64 = 4096;
 
-/// The place with room for the code, in the first mapping that has some.
-pub(crate) fn place(process: &StoppedProcess) -> Option<u64> {
+/// The place with room for so many bytes of code, in the first mapping that has some. `fixed` is how the code begins,
+/// whichever thread it is for.
+pub(crate) fn place(process: &StoppedProcess, bytes: u64, fixed: &[u8]) -> Option<u64> {
     let mappings = process.mappings().ok()?;
     let ends = mappings.split(|&byte| byte == b'\n').filter_map(end_of_code);
-    let mut places = ends.map(|end| end - Code::bytes());
-    places.find(|&place| has_room(process, place) && !is_used(process, place))
+    let mut places = ends.filter_map(|end| end.checked_sub(bytes));
+    places.find(|&place| has_room(process, place, bytes, fixed) && !is_used(process, place, bytes))
 }
 
 /// The end of a mapping of a file's code, or of the kernel's own.
@@ -32,19 +32,19 @@ fn end_of_code(line: &[u8]) -> Option<u64> {
 }
 
 /// True if there are zeros, or the code that a tracer left which was killed.
-fn has_room(process: &StoppedProcess, place: u64) -> bool {
-    let mut bytes = vec![0; (Code::bytes() + MARGIN) as usize];
-    if !process.read(place - MARGIN, &mut bytes) {
+fn has_room(process: &StoppedProcess, place: u64, bytes: u64, fixed: &[u8]) -> bool {
+    let mut found = vec![0; (bytes + MARGIN) as usize];
+    if !process.read(place - MARGIN, &mut found) {
         return false;
     }
-    let (before, code) = bytes.split_at(MARGIN as usize);
+    let (before, code) = found.split_at(MARGIN as usize);
     let is_free = |bytes: &[u8]| bytes.iter().all(|&byte| byte == 0);
-    is_free(before) && (is_free(code) || code.starts_with(Code::fixed()))
+    is_free(before) && (is_free(code) || code.starts_with(fixed))
 }
 
 /// True if a thread runs there: its tracer was killed a moment ago.
-fn is_used(process: &StoppedProcess, place: u64) -> bool {
-    let there = place..place + Code::bytes();
+fn is_used(process: &StoppedProcess, place: u64, bytes: u64) -> bool {
+    let there = place..place + bytes;
     process.threads().iter().any(|thread| there.contains(&thread.registers.0.rip))
 }
 

@@ -36,15 +36,35 @@ impl<'a> Runtime<'a> {
     /// # Errors
     /// If there is none, or one that is not known.
     pub fn find(executable: &'a [u8], entry: u64) -> Result<Self, Unreadable> {
+        let runtime = Self::known(executable, entry)?;
+        let version = runtime.layout.version;
+        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
+            return Err(Unreadable::Version(version));
+        }
+        Ok(runtime)
+    }
+
+    /// Finds the runtime, also one whose heap cannot be read from outside.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub fn known(executable: &'a [u8], entry: u64) -> Result<Self, Unreadable> {
         let executable = Executable::read(executable, entry).ok_or(Unreadable::NoExecutable)?;
         if executable.is_stripped() {
             return Err(Unreadable::NoSymbols);
         }
         let version = detect(|name| executable.has(name))?;
-        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
-            return Err(Unreadable::Version(version));
-        }
         Ok(Self { executable, layout: Layout::of(version, Machine::Amd64) })
+    }
+
+    /// Its version.
+    pub const fn version(&self) -> Version {
+        self.layout.version
+    }
+
+    /// True if a thread runs code that OCaml's compiler made.
+    pub fn is_in_ocaml(&self, memory: &impl Memory, thread: &Thread) -> bool {
+        Activities::new(memory, &self.executable, &self.layout, Vec::new()).is_in_ocaml(thread)
     }
 
     /// The moment at which a process was stopped with these threads.

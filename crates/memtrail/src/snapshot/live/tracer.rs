@@ -1,7 +1,5 @@
 //! The tracer: stops the process at a good moment, copies it, and holds the copy until memtrail has read it.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
 use std::os::unix::fs::FileExt as _;
@@ -9,10 +7,10 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memtrail_ocaml::Memory;
 use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
-use memtrail_ptrace::{CopyError, ProcessCopy, Status, StopError, StoppedProcess, Way};
+use memtrail_ptrace::{CopyError, ProcessCopy, Status, StoppedProcess, Way};
 
+use super::peek::Peek;
 use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
@@ -79,7 +77,7 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
     loop {
         stops += 1;
         let stopped = Instant::now();
-        let mut process = StoppedProcess::stop(pid, STOP_LIMIT).map_err(refusal)?;
+        let mut process = StoppedProcess::stop(pid, STOP_LIMIT).map_err(TraceError::from)?;
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         let read = |at, into: &mut [u8]| process.read(at, into);
         let moment = runtime.moment(&Peek::new(&read), &threads);
@@ -163,57 +161,4 @@ fn copy(
 
 fn thread(stopped: &memtrail_ptrace::StoppedThread) -> Thread {
     Thread { id: stopped.id(), signal: 0, registers: stopped.registers().words() }
-}
-
-fn refusal(error: StopError) -> TraceError {
-    match error {
-        StopError::Ended => TraceError::Ended,
-        StopError::Traced(tracer) => TraceError::TracedBy(tracer),
-        StopError::NotPermitted => TraceError::NotPermitted,
-        StopError::DoesNotStop(thread) => TraceError::DoesNotStop(thread),
-        error => TraceError::Failed(error.to_string()),
-    }
-}
-
-/// The memory of the process, read by pages.
-struct Peek<'a> {
-    read: &'a Read<'a>,
-    pages: RefCell<HashMap<u64, Option<Box<Page>>>>,
-}
-
-const PAGE: usize = 4096;
-type Page = [u8; PAGE];
-/// Reads bytes at an address; false unless all of them are there.
-type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
-
-impl<'a> Peek<'a> {
-    fn new(read: &'a Read<'a>) -> Self {
-        Self { read, pages: RefCell::default() }
-    }
-
-    /// Reads bytes of one page.
-    fn within(&self, at: u64, into: &mut [u8]) -> Option<()> {
-        let (start, offset) = (at & !(PAGE as u64 - 1), at as usize % PAGE);
-        let mut pages = self.pages.borrow_mut();
-        let page = pages.entry(start).or_insert_with(|| {
-            let mut page = Box::new([0; PAGE]);
-            (self.read)(start, page.as_mut_slice()).then_some(page)
-        });
-        into.copy_from_slice(page.as_ref()?.get(offset..offset + into.len())?);
-        Some(())
-    }
-}
-
-impl Memory for Peek<'_> {
-    fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
-        let mut bytes = [0; N];
-        if at as usize % PAGE + N <= PAGE {
-            self.within(at, &mut bytes)?;
-            return Some(bytes);
-        }
-        for (byte, at) in bytes.iter_mut().zip(at..) {
-            self.within(at, std::slice::from_mut(byte))?;
-        }
-        Some(bytes)
-    }
 }
