@@ -82,17 +82,25 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         Interpreter::None => (native == Native::Only).then_some(preload::STATIC),
         Interpreter::Path(_) | Interpreter::NoProgram => None,
     };
-    let unrecorded = not_loaded
-        .map(|reason| Decision::Unrecorded { reason: format!("it {reason}"), hint: None });
+    let unrecorded = |hint: Option<&str>| {
+        let hint = hint.map(str::to_owned);
+        not_loaded.map_or(Decision::Record, |reason| Decision::Unrecorded {
+            reason: format!("it {reason}"),
+            hint,
+        })
+    };
     if native == Native::Only {
-        return unrecorded.unwrap_or(Decision::Record);
+        return unrecorded(None);
     }
     match inspect(&file) {
         Verdict::Refused(reason) => Decision::Unrecorded {
             reason: format!("it {reason}"),
             hint: Some(reason.hint().into()),
         },
-        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => unrecorded.unwrap_or(Decision::Record),
+        Verdict::Ocaml(_) if not_loaded != Some(preload::OTHER_MACHINE) => {
+            unrecorded(Some("take heap snapshots of it while it runs: memtrail snapshot PID"))
+        }
+        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => unrecorded(None),
     }
 }
 

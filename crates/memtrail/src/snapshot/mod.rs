@@ -33,7 +33,7 @@ pub(crate) use live::{TracerArgs, trace};
 ///
 /// The program pauses for some milliseconds, then goes on while a frozen copy of it is read.
 ///
-/// Of a program that `memtrail run` started, the snapshot is written into its recording. Any other native OCaml program is
+/// Of a program that `memtrail run` started, the snapshot is written into its recording. Any other OCaml program is
 /// stopped with ptrace, which needs the same user or root, and the snapshot goes into a new recording that has no
 /// trace: `memtrail heap`, `leaks` and `view` read it as any other. With -o, later snapshots are added to it.
 ///

@@ -33,6 +33,12 @@ pub(super) fn unseen(pid: u32, error: &io::Error) -> Failure {
 pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
     match refusal {
         TraceError::Ended => ended(pid),
+        TraceError::NoRuntime(why) => {
+            let message =
+                format_args!("process {pid} is not recorded, and has no heap to read: {why}");
+            Failure::new(Kind::Input, message)
+                .hint(format_args!("if it has just started, try again: memtrail snapshot {pid}"))
+        }
         TraceError::TracedBy(tracer) => {
             let name = fs::read_to_string(format!("/proc/{tracer}/comm")).unwrap_or_default();
             let message =

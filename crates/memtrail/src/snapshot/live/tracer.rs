@@ -1,21 +1,17 @@
 //! The tracer: stops the process at a good moment, copies it, and holds the copy until memtrail has read it.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
-use std::os::unix::fs::FileExt as _;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use memtrail_ocaml::Memory;
 use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
 use memtrail_ptrace::{CopyError, ProcessCopy, Status, StopError, StoppedProcess, Way};
 
+use super::peek::{self, Peek};
 use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
 use super::subject::Subject;
-use crate::error::{Failure, Kind};
+use crate::error::Failure;
 
 /// Make a frozen copy of a process and hold it
 #[derive(clap::Args)]
@@ -27,6 +23,9 @@ pub(crate) struct Args {
 /// A process is stopped so often, and for so long, to find a moment at which all its roots are saved.
 const STOPS: u32 = 20;
 const SEARCH: Duration = Duration::from_secs(1);
+/// At a moment at which blocks are moved nothing can be read: such a process is stopped more often.
+const COLLECTION_STOPS: u32 = 200;
+const COLLECTION_SEARCH: Duration = Duration::from_secs(5);
 /// From this stop on, a moment at which OCaml code runs will do, and from the second one at which C code runs.
 const OCAML_FROM: u32 = 6;
 const C_FROM: u32 = 12;
@@ -35,6 +34,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(1);
 const MAX_WAIT: Duration = Duration::from_millis(50);
 /// Between looks at whether a collection has ended.
 const LOOK: Duration = Duration::from_micros(50);
+/// A runtime without symbols is looked for so often: it may be collecting garbage.
+const SHAPE_TRIES: u32 = 20;
 /// Each thread has to come out of the kernel within this time.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
@@ -47,11 +48,14 @@ enum Held {
 /// The program of the tracer.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let subject = Subject::find(args.pid)?;
-    let runtime = Runtime::find(&subject.executable, subject.entry)
-        .map_err(|error| Failure::new(Kind::Input, error))?;
+    let runtime = find_runtime(&subject);
     let (mut orders, mut out) = (io::stdin().lock(), io::stdout().lock());
     loop {
-        let (report, held) = match take_copy(args.pid, &runtime) {
+        let copied = match &runtime {
+            Ok(runtime) => take_copy(args.pid, runtime),
+            Err(refusal) => Err(refusal.clone()),
+        };
+        let (report, held) = match copied {
             Ok((frozen, held)) => (Report::Copied(frozen), Some(held)),
             Err(refusal) => (Report::Refused(refusal), None),
         };
@@ -73,6 +77,29 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Finds the runtime. In a program without symbols it is looked for in the memory, while the process runs: the threads' own
+/// storage is known from a short stop.
+fn find_runtime(subject: &Subject) -> Result<Runtime<'_>, TraceError> {
+    let mut why = match Runtime::find(&subject.executable, subject.entry) {
+        Err(error) if error.is_without_symbols() => error,
+        found => return found.map_err(|error| TraceError::NoRuntime(error.to_string())),
+    };
+    for _ in 0..SHAPE_TRIES {
+        let process = StoppedProcess::stop(subject.pid, STOP_LIMIT).map_err(refusal)?;
+        let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
+        process.resume();
+        let memory = peek::open(subject.pid).map_err(|_| TraceError::NotPermitted)?;
+        let read = peek::read_at(&memory);
+        let memory = Peek::new(&read);
+        match Runtime::find_in(&subject.executable, subject.entry, &memory, &threads) {
+            Ok(runtime) => return Ok(runtime),
+            Err(error) => why = error,
+        }
+        thread::sleep(FIRST_WAIT);
+    }
+    Err(TraceError::NoRuntime(why.to_string()))
+}
+
 fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), TraceError> {
     let begun = Instant::now();
     let (mut stops, mut wait) = (0, FIRST_WAIT);
@@ -88,7 +115,11 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
             Moment::Exact => true,
             Moment::Running => is_last || stops >= OCAML_FROM,
             Moment::InC => is_last || stops >= C_FROM,
-            Moment::Collecting if is_last => return Err(TraceError::Collects(stops)),
+            Moment::Collecting
+                if stops >= COLLECTION_STOPS || begun.elapsed() > COLLECTION_SEARCH =>
+            {
+                return Err(TraceError::Collects(stops));
+            }
             Moment::Collecting => false,
         };
         if !is_good {
@@ -128,10 +159,10 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
 
 /// Waits until blocks are no longer moved, for a moment at most. The process runs meanwhile.
 fn wait_for_collection(pid: u32, runtime: &Runtime<'_>, threads: &[Thread]) {
-    let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else { return };
+    let Ok(memory) = peek::open(pid) else { return };
     let begun = Instant::now();
     while begun.elapsed() < MAX_WAIT {
-        let read = |at, into: &mut [u8]| memory.read_exact_at(into, at).is_ok();
+        let read = peek::read_at(&memory);
         if !runtime.collects(&Peek::new(&read), threads) {
             return;
         }
@@ -172,48 +203,5 @@ fn refusal(error: StopError) -> TraceError {
         StopError::NotPermitted => TraceError::NotPermitted,
         StopError::DoesNotStop(thread) => TraceError::DoesNotStop(thread),
         error => TraceError::Failed(error.to_string()),
-    }
-}
-
-/// The memory of the process, read by pages.
-struct Peek<'a> {
-    read: &'a Read<'a>,
-    pages: RefCell<HashMap<u64, Option<Box<Page>>>>,
-}
-
-const PAGE: usize = 4096;
-type Page = [u8; PAGE];
-/// Reads bytes at an address; false unless all of them are there.
-type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
-
-impl<'a> Peek<'a> {
-    fn new(read: &'a Read<'a>) -> Self {
-        Self { read, pages: RefCell::default() }
-    }
-
-    /// Reads bytes of one page.
-    fn within(&self, at: u64, into: &mut [u8]) -> Option<()> {
-        let (start, offset) = (at & !(PAGE as u64 - 1), at as usize % PAGE);
-        let mut pages = self.pages.borrow_mut();
-        let page = pages.entry(start).or_insert_with(|| {
-            let mut page = Box::new([0; PAGE]);
-            (self.read)(start, page.as_mut_slice()).then_some(page)
-        });
-        into.copy_from_slice(page.as_ref()?.get(offset..offset + into.len())?);
-        Some(())
-    }
-}
-
-impl Memory for Peek<'_> {
-    fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
-        let mut bytes = [0; N];
-        if at as usize % PAGE + N <= PAGE {
-            self.within(at, &mut bytes)?;
-            return Some(bytes);
-        }
-        for (byte, at) in bytes.iter_mut().zip(at..) {
-            self.within(at, std::slice::from_mut(byte))?;
-        }
-        Some(bytes)
     }
 }
