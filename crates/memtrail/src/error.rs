@@ -89,6 +89,11 @@ impl Failure {
         &self.message
     }
 
+    /// The hint, if there is one.
+    pub(crate) fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
+    }
+
     /// Prints the failure on stderr and gives its exit code.
     pub(crate) fn report(&self) -> ExitCode {
         if self.kind != Kind::BrokenPipe {

@@ -8,6 +8,8 @@
 //!                                                 empty where only what is said of it is there
 //! <script type="application/x-memtrail-types">    types of blocks and names of variables of the snapshot before it:
 //!                                                 the same
+//! <script type="application/x-memtrail-answer" data-recording="0" data-snapshot="7" data-query="heapleaks">   a response
+//!                                                 about the last snapshot, where that is not there: the same
 //! <script type="application/x-memtrail-references" data-recording="0" data-facts="{…}">   references to blocks from
 //!                                                 malloc, the same; empty where only the reason is there why there are none
 //! <script type="application/x-memtrail-sources">  source files, if there are any: the same
@@ -59,7 +61,7 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
         element("view", "", fragment);
     }
     for (number, packed) in recordings.iter().enumerate() {
-        let Packed { description, trace, snapshots, references, .. } = packed;
+        let Packed { description, trace, snapshots, answers, references, .. } = packed;
         let json = serde_json::to_string(description).expect("strings can always be written");
         let attributes = format!(r#" data-description="{}""#, escaped(&json));
         element("trace", &attributes, &BASE64_STANDARD.encode(trace));
@@ -71,6 +73,13 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
             if !snapshot.types.is_empty() {
                 element("types", "", &BASE64_STANDARD.encode(&snapshot.types));
             }
+        }
+        for answer in answers {
+            let attributes = format!(
+                r#" data-recording="{number}" data-snapshot="{}" data-query="{}""#,
+                answer.snapshot, answer.query
+            );
+            element("answer", &attributes, &BASE64_STANDARD.encode(&answer.bytes));
         }
         if let Some(references) = references {
             let json = serde_json::to_string(&references.facts).expect("it can always be written");
@@ -110,6 +119,8 @@ mod tests {
             trace: vec![1, 2, 3],
             damage: Anomalies::default(),
             snapshots: Vec::new(),
+            answers: Vec::new(),
+            wanted: 0,
             references: None,
             withheld: false,
         };

@@ -130,7 +130,10 @@ pub(super) fn pack(
 }
 
 /// The snapshots of a recording, or the one that it is.
-fn of(recording: &Recording, memory: MemoryArgs) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
+pub(super) fn of(
+    recording: &Recording,
+    memory: MemoryArgs,
+) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
     if recording_facts::is_snapshot_alone(recording) {
         let folder = recording.path.parent().unwrap_or(&recording.path);
         let files = SnapshotFiles::of_recording(folder, memory);

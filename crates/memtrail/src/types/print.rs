@@ -66,7 +66,7 @@ fn shown(name: &str) -> String {
     name.replace("__", ".")
 }
 
-fn hint_for(error: &Error) -> &'static str {
+pub(super) fn hint_for(error: &Error) -> &'static str {
     match error {
         Error::NoCompiler => {
             "install the OCaml compiler that built the program, or name its ocamlopt with --compiler FILE"

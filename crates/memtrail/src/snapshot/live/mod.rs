@@ -16,16 +16,51 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
+use memtrail_map::MappedFile;
 use memtrail_ocaml_snapshot::core_file::{CoreProcess, Limit, Runtime, Unreadable};
 
 use super::outside::{BytecodeFile, Executables, Places, Source, Taken, no_heap, save};
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use image::Image;
 use report::{CopyReport, Work};
 use subject::Subject;
 use tracing::Tracing;
 
 pub(crate) use tracer::{Args as TracerArgs, run as trace};
+
+/// Checks that the heap of a process can be found, and that it may be traced.
+pub(super) fn check_process(pid: u32) -> Result<(), Failure> {
+    let subject = Subject::find(pid)?;
+    Runtime::find(&subject.executable, subject.entry)
+        .map_err(|error| no_heap(Source::Process(pid), error))?;
+    refusal::check(pid)
+}
+
+/// Checks that the heap of a program can be found in its processes.
+pub(super) fn check_program(file: &Path) -> Result<(), Failure> {
+    let refused = |error: &dyn std::fmt::Display, hint: &str| {
+        Err(Failure::new(Kind::Input, format_args!("no heap in its processes: {error}")).hint(hint))
+    };
+    let executable = match MappedFile::open(file) {
+        Ok(executable) => executable,
+        Err(error) => return refused(&error, "name a file that can be read"),
+    };
+    match Runtime::find(&executable, 0) {
+        Ok(_) => Ok(()),
+        Err(error @ Unreadable::NoSymbols) => {
+            refused(&error, "keep the symbols: do not strip a static program")
+        }
+        Err(error) => refused(
+            &error,
+            "memtrail reads the heap of native programs of OCaml 4.12 to 4.14 and 5.1 to 5.3",
+        ),
+    }
+}
+
+/// Checks that processes of the user may be traced here.
+pub(super) fn check_permission() -> Result<(), Failure> {
+    refusal::check(refusal::other_process())
+}
 
 /// A process and its options on the command line.
 pub(super) struct LiveArgs<'a> {
