@@ -9,21 +9,6 @@ use crate::canvas::{self, Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::json::Versioned;
 
-/// An answer with the number of rows that `--limit` left out.
-#[derive(Serialize)]
-pub(crate) struct Limited<T> {
-    #[serde(flatten)]
-    pub(crate) answer: T,
-    left_out: usize,
-}
-
-impl<T> Limited<T> {
-    /// An answer with some of so many rows.
-    pub(crate) const fn new(answer: T, rows: usize, of: usize) -> Self {
-        Self { answer, left_out: of.saturating_sub(rows) }
-    }
-}
-
 /// Options for printing an answer.
 #[derive(clap::Args)]
 pub(crate) struct Form {
