@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::canvas::{self, Canvas, STRONG};
+use crate::canvas::{Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::json::Versioned;
 
@@ -15,7 +15,7 @@ pub(crate) struct Form {
     /// Print the answer as JSON; sizes in bytes
     #[arg(long)]
     pub(crate) json: bool,
-    /// Columns to use instead of the terminal's
+    /// Output width [default: that of the terminal; without one, rows of tables are not broken]
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     width: Option<u16>,
 }
@@ -36,7 +36,7 @@ impl Form {
             writeln!(out)?;
             out.flush()?;
         } else {
-            let mut canvas = Canvas::new(canvas::width(self.width));
+            let mut canvas = Canvas::of_output(self.width);
             if let Some(why) = partial {
                 let text = format!("partial: {why}; all figures are of the part before");
                 canvas.paragraph(STRONG, 2, &text);
