@@ -84,6 +84,11 @@ impl Failure {
         self.kind
     }
 
+    /// Sets its kind.
+    pub(crate) fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
     /// What happened.
     pub(crate) fn message(&self) -> &str {
         &self.message
