@@ -118,17 +118,15 @@ fn pack_recording(recording: &Path, out: &Path) {
     let mut files: Vec<PathBuf> =
         entries.map(|entry| entry.expect("an entry of the folder").path()).collect();
     files.sort();
-    let mut list = "[\n".to_owned();
-    for file in files {
+    let included = files.into_iter().map(|file| {
         let name = file.file_name().and_then(|name| name.to_str()).expect("names are ASCII");
         let packed = format!("demo-{name}.gz");
         let bytes = std::fs::read(&file).expect("the recording is committed");
         std::fs::write(out.join(&packed), gzip(&bytes)).expect("the folder is cargo's");
-        list += &format!(
-            "({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{packed}\")) as &[u8]),\n"
-        );
-    }
-    std::fs::write(out.join("demo.rs"), list + "]").expect("the folder is cargo's");
+        format!("({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{packed}\")) as &[u8])")
+    });
+    let list = included.collect::<Vec<_>>().join(",\n");
+    std::fs::write(out.join("demo.rs"), format!("[\n{list}\n]")).expect("the folder is cargo's");
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -58,8 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut diagnosis = Diagnosis { machine, program: None, process: None, abilities: Vec::new() };
     match &args.subject {
         None => diagnosis.abilities = machine::abilities(),
-        Some(subject) => match pid(subject) {
-            Some(pid) => {
+        Some(subject) => {
+            if let Some(pid) = pid(subject) {
                 let facts = ProcessFacts::look(pid)?;
                 let file = PathBuf::from(format!("/proc/{pid}/exe"));
                 diagnosis.abilities.push(process::snapshot(pid));
@@ -70,14 +70,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
                     diagnosis.program = Some(program);
                 }
                 diagnosis.process = Some(facts);
-            }
-            None => {
+            } else {
                 let file = program::find(subject)?;
                 let program = ProgramFacts::look(&file, file.clone());
                 diagnosis.abilities = program::abilities(&program, &file);
                 diagnosis.program = Some(program);
             }
-        },
+        }
     }
     put(&args.form, None, &diagnosis, |canvas| draw(canvas, &diagnosis))
 }

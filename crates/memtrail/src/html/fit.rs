@@ -48,7 +48,7 @@ impl Packed {
     fn of(description: Description, trace: Vec<u8>, damage: Anomalies) -> Self {
         let (snapshots, answers, references) = (Vec::new(), Vec::new(), None);
         let (wanted, withheld) = (0, false);
-        Self { description, trace, damage, snapshots, answers, wanted, references, withheld }
+        Self { description, trace, snapshots, answers, wanted, references, damage, withheld }
     }
 }
 

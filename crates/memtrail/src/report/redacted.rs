@@ -9,11 +9,8 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Replaces names of the program's own functions, modules and files; those of libraries stay.
 pub(super) fn redact(report: &mut Report, installed: &[String]) {
     for place in &mut report.places {
-        let is_library = match &place.function {
-            Some(_) => is_library_name(&place.name, installed),
-            None if place.file.is_some() => false,
-            None => is_library_name(&place.name, installed),
-        };
+        let is_file = place.function.is_none() && place.file.is_some();
+        let is_library = !is_file && is_library_name(&place.name, installed);
         if !is_library {
             place.name = match (&place.function, &place.file) {
                 (None, Some(_)) => file(&place.name),
@@ -80,6 +77,8 @@ fn digits(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     #[test]
@@ -94,7 +93,9 @@ mod tests {
         assert_eq!(function("Shop.Cart.add").split('.').next(), name.split('.').next());
         let file = file("/home/me/src/cart.ml");
         assert!(
-            file.starts_with("file") && file.ends_with(".ml") && !file.contains("cart"),
+            file.starts_with("file")
+                && Path::new(&file).extension() == Some("ml".as_ref())
+                && !file.contains("cart"),
             "{file}"
         );
     }

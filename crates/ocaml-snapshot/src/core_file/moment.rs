@@ -95,13 +95,12 @@ impl<'a> Runtime<'a> {
         }
         let moments = threads.iter().map(|thread| match activities.of(thread) {
             Activity::Waits => Moment::Exact,
-            Activity::Ocaml | Activity::UnsavedC => Moment::Running,
             Activity::Interprets | Activity::SavedC
                 if self.layout.single().is_some() && activities.moves_blocks(thread) =>
             {
                 Moment::Collecting
             }
-            Activity::Interprets => Moment::Running,
+            Activity::Ocaml | Activity::UnsavedC | Activity::Interprets => Moment::Running,
             Activity::SavedC => Moment::InC,
         });
         moments.max().unwrap_or(Moment::Exact)

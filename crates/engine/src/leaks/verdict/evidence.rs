@@ -53,15 +53,11 @@ pub struct OwnerEvidence {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<(f64, u64)>,
     /// Part of its bytes that other calls of a recursive function own than the one that owns most; only of stacks.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default)]
     pub recursion: f64,
     /// True if it is a table of `Ephemeron`, most of whose keys others retain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows_keys: bool,
-}
-
-fn is_zero(part: &f64) -> bool {
-    *part == 0.0
 }
 
 /// A block that was freed.
