@@ -32,11 +32,11 @@ pub(crate) fn counted(heap: &Heap) -> String {
 fn assert_counts(program: &Program) {
     let plain = Plain::start(program, &[]);
     let (heap, notes) = heap_of(&plain.gcore(), &[]);
-    assert_heap(&plain, &heap, &notes);
+    assert_heap(&plain, &heap, &notes, true);
 }
 
 /// Fails unless a heap has what the program says of it, with names.
-fn assert_heap(plain: &Plain, heap: &Heap, notes: &[String]) {
+fn assert_heap(plain: &Plain, heap: &Heap, notes: &[String], has_symbols: bool) {
     assert_eq!(counted(heap), plain.line.trim());
     assert_eq!(heap.pid, u64::from(plain.pid()));
     assert_eq!(notes.len(), 1, "{notes:?}");
@@ -46,8 +46,14 @@ fn assert_heap(plain: &Plain, heap: &Heap, notes: &[String]) {
         let sizes = roots.map(|root| (root.strength, heap.blocks[root.block as usize].wosize));
         sizes.collect::<Vec<_>>()
     };
-    assert!(held("finaliser/Heap_core.first").contains(&(Strength::Finaliser, 77)));
-    assert!(held("finaliser/Heap_core.last").contains(&(Strength::Last, 400)));
+    // These functions end in a jump, so they have no debug information: only symbols have their names.
+    let [first, last] = if has_symbols {
+        ["finaliser/Heap_core.first", "finaliser/Heap_core.last"]
+    } else {
+        ["finaliser"; 2]
+    };
+    assert!(held(first).contains(&(Strength::Finaliser, 77)));
+    assert!(held(last).contains(&(Strength::Last, 400)));
     assert_eq!(held("global-c/a named value"), [(Strength::Strong, 205)]);
     let frames = heap.paths();
     assert!(frames.iter().any(|path| path.ends_with("/Heap_core.deep")), "{frames:?}");
@@ -71,8 +77,8 @@ on_each!(of_static_executables_without_symbols, |compiler| {
     let plain = Plain::start(&program, &[]);
     let core = plain.gcore();
     let (found, notes) = heap_of(&core, &[]);
-    assert_heap(&plain, &found, &notes);
-    // The same core file, read with the symbols of the other executable, has the same roots.
+    assert_heap(&plain, &found, &notes, false);
+    // Symbols of the other executable lead to the same roots.
     let (expected, _) = heap_of(&core, &[with_symbols.path.to_str().expect("UTF-8")]);
     let strong = |heap: &Heap| {
         let roots = roots_of(heap).into_iter();
