@@ -354,7 +354,7 @@ export type ChildrenResponse = {
 };
 
 /** What an owner does. */
-export type Class = "grows" | "falls_behind" | "filled_once" | "comes_and_goes" | "ended" | "stage" | "undecided";
+export type Class = "grows" | "falls_behind" | "filled_once" | "comes_and_goes" | "ended" | "stage" | "follows_keys" | "undecided";
 
 /** An owner that is no suspect. */
 export type ClearedOwner = {
