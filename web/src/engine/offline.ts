@@ -4,7 +4,7 @@ import { fromBase64 } from "./base64.ts";
 import { unpack, type Parcel } from "./core.ts";
 import type { Query, Engine } from "./engine.ts";
 import { decode, EngineError, type QueryResponse } from "./slab.ts";
-import { storedAnswer } from "./stored.ts";
+import { storedResponse } from "./stored.ts";
 import type { Order, Report } from "./worker.ts";
 
 const WASM = 'script[type="application/x-memtrail-wasm"]';
@@ -44,7 +44,7 @@ export class OfflineEngine implements Engine {
     const response = this.turn.then(async () => {
       const server = await this.server;
       if (signal?.aborted) throw new EngineError("not asked any more");
-      const stored = await storedAnswer<Fields>(query);
+      const stored = await storedResponse<Fields>(query);
       if (stored) return stored;
       return decode<Fields>(await server(JSON.stringify(query)));
     });

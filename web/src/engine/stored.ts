@@ -11,12 +11,12 @@ const selector = (rec: unknown, snapshot: unknown, query?: string) =>
   (query ? `[data-query="${query}"]` : "");
 
 /** True if the file has answers about this snapshot in its place. */
-export function hasStoredAnswers(rec: number, snapshot: number): boolean {
+export function hasStoredResponses(rec: number, snapshot: number): boolean {
   return document.querySelector(selector(rec, snapshot)) !== null;
 }
 
 /** The stored answer to a query; null if there is none, or if it has other rows or another order. */
-export async function storedAnswer<Fields>(query: Query): Promise<QueryResponse<Fields> | null> {
+export async function storedResponse<Fields>(query: Query): Promise<QueryResponse<Fields> | null> {
   const { query: name, rec, snapshot, sort, descending, find, kind, offset, limit } = query;
   if (name !== "heapleaks" && name !== "heapowners") return null;
   const element = document.querySelector(selector(rec, snapshot, name));

@@ -1,7 +1,7 @@
 /** Which snapshot is looked at, and how the page asks about it. */
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { hasStoredAnswers } from "../engine/stored.ts";
+import { hasStoredResponses } from "../engine/stored.ts";
 import { queryOnce, useQuery, type QueryState } from "../engine/useQuery.ts";
 import type { Query, QueryName } from "../engine/engine.ts";
 import type { QueryResponse, EngineError } from "../engine/slab.ts";
@@ -40,7 +40,7 @@ function find(wanted: string): SnapshotRow | undefined {
 /** The snapshot that is looked at: the selected one, or the last of which something can be asked. */
 export const snapshot = computed<SnapshotRow | null>(() => {
   const last = snapshots.value.at(-1);
-  const answered = last && hasStoredAnswers(rec.value, last.number) ? last : undefined;
+  const answered = last && hasStoredResponses(rec.value, last.number) ? last : undefined;
   return find(selectedNumber.value) ?? answered ?? included.value.at(-1) ?? last ?? null;
 });
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::error::Failure;
 
-/// Whether it works.
+/// The answer: it works, partly, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Works {
@@ -22,7 +22,7 @@ pub(super) struct Ability {
     pub(super) works: Works,
     /// Why it does not work, or what the answer rests on.
     pub(super) reason: Option<String>,
-    /// What to do, where it does not.
+    /// The way out where it does not.
     pub(super) way_out: Option<String>,
 }
 

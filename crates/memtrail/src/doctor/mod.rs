@@ -21,7 +21,7 @@ use program::ProgramFacts;
 
 /// Check what memtrail can do here, for a program or for a process
 ///
-/// Looks at the machine, and at the program or process if one is named. Says for each of `run`, `run --native`, `snapshot PID`,
+/// Looks at the machine, and at the program or process if one is named. Shows for each of `run`, `run --native`, `snapshot PID`,
 /// names and types of variables, and source lines whether it will work, and what to do if it will not. Nothing is
 /// started or stopped.
 #[derive(clap::Args)]

@@ -55,7 +55,7 @@ impl ProcessFacts {
     }
 }
 
-/// Whether a snapshot can be taken of it.
+/// Tells if a snapshot can be taken of it.
 pub(super) fn snapshot(pid: u32) -> Ability {
     match snapshot::check_process(pid) {
         Ok(note) => match note {

@@ -29,7 +29,7 @@ pub(super) struct ProgramFacts {
     shown: String,
     /// `OCaml 4.13`, `native code` or the like.
     kind: String,
-    /// How it finds its libraries: `static`, or the dynamic linker.
+    /// Its way to its libraries: `static`, or the dynamic linker.
     linking: String,
     /// True if local symbols were removed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -135,7 +135,7 @@ pub(super) fn abilities(program: &ProgramFacts, file: &Path) -> Vec<Ability> {
     abilities
 }
 
-/// Whether variables have names and types, and functions have lines.
+/// Tells if variables have names and types, and functions have lines.
 pub(super) fn names(program: &ProgramFacts, file: &Path) -> Vec<Ability> {
     if !program.is_executable {
         return Vec::new();

@@ -42,7 +42,7 @@ fn redact_frame(frame: &mut Frame, installed: &[String]) {
     frame.file = base(&frame.file).to_owned();
 }
 
-/// `Shop.Cart.(fun)` as `M1f3a.M90c2.(fun)`: each part by itself, so that modules can be told apart.
+/// `Shop.Cart.(fun)` as `M1f3a.M90c2.(fun)`: each part by itself, so that modules stay distinct.
 fn function(name: &str) -> String {
     let part = |part: &str| match part.chars().next() {
         Some('(') | None => part.to_owned(),

@@ -1,4 +1,4 @@
-//! Whether a snapshot of a process that memtrail did not start would be taken; nothing is stopped for it.
+//! Tells if a snapshot of a process that memtrail did not start would be taken. Nothing is stopped for it.
 
 use std::fs;
 use std::path::Path;

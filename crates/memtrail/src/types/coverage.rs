@@ -1,4 +1,4 @@
-//! How many variables of a program would have names, before it is recorded.
+//! Counts the variables of a program that would have names, before it is recorded.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use super::subject::Subject;
 use crate::error::{Failure, Kind};
 use crate::shell_quote;
 
-/// How much of a program has names.
+/// The part of a program that has names.
 pub(crate) struct Coverage {
     pub(crate) named: u64,
     /// Fields of all modules.
     pub(crate) fields: u64,
     /// Why there are not more, if that is one reason for all.
     pub(crate) problem: Option<String>,
-    /// What to do for more names.
+    /// The way to more names.
     pub(crate) hint: Option<String>,
 }
 
