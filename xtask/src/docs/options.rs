@@ -18,7 +18,9 @@ impl Options {
                 let text = line.trim_start();
                 if line.len() - text.len() <= 6 && text.starts_with('-') {
                     let words = text.split([' ', ',']).take_while(|word| !word.starts_with('<'));
-                    options.extend(words.filter(|word| word.starts_with('-')).map(str::to_owned));
+                    // `--native[=<WHICH>]` has an optional value.
+                    let names = words.filter_map(|word| word.split(['[', '=']).next());
+                    options.extend(names.filter(|name| name.starts_with('-')).map(str::to_owned));
                 }
             }
         }

@@ -324,7 +324,7 @@ mod tests {
     /// `let s = "ab" in [s; s], 7`, as OCaml writes it.
     #[test]
     fn shared_strings_are_read_once() {
-        let bytes = marshalled(&[0xa0, 0xa0, 0x22, b'a', b'b', 0xa0, 0x04, 0x01, 0x40, 0x47]);
+        let bytes = marshalled(&[0xa0, 0xa0, 0x22, b'a', b'b', 0xa0, 0x04, 0x02, 0x40, 0x47]);
         let (values, end) = Values::read(&bytes, 0).expect("a value");
         assert_eq!(end, bytes.len());
         let list = values.field(values.root(), 0).expect("a list");

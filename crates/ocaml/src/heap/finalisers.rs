@@ -191,9 +191,9 @@ mod tests {
         let mut set = |at: u64, word: u64| {
             bytes[at as usize..at as usize + 8].copy_from_slice(&word.to_le_bytes());
         };
-        set(0, 0x5000);
+        set(0, BASE + 0x100);
         set(16, 2);
-        set(40, 0x6000);
+        set(40, BASE + 0x180);
         set(56, 1);
         set(80, BASE + 0x200);
         set(0x208, 1);
@@ -201,9 +201,9 @@ mod tests {
         let mut found = Vec::new();
         each(&memory, BASE, |kind, at| found.push((kind, at))).expect("readable");
         let expected = [
-            (Kind::First, 0x5000),
-            (Kind::First, 0x5018),
-            (Kind::Last, 0x6000),
+            (Kind::First, BASE + 0x100),
+            (Kind::First, BASE + 0x118),
+            (Kind::Last, BASE + 0x180),
             (Kind::Due, BASE + 0x210),
         ];
         assert_eq!(found, expected);
