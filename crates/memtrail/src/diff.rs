@@ -19,7 +19,7 @@ use crate::heap::input::choose;
 use crate::heap::named;
 use crate::heap::sites::By;
 use crate::heap::table::Table;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::recording_facts;
 use crate::recording_source::{Need, Process, RecordingSource};
 use crate::snapshot_file::{self, MemoryArgs};
@@ -271,10 +271,7 @@ fn rows(canvas: &mut Canvas, name: &str, difference: &Difference, scale: Scale, 
         }
     }
     table.print(canvas);
-    if *changed > limit {
-        let more = grouped((changed - limit) as u64);
-        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, changed.saturating_sub(limit), "");
     if *same > 0 {
         let text = format!("… and {} that did not change beyond chance", count(*same as f64));
         canvas.line(&[(FAINT, &text)]);

@@ -1,4 +1,4 @@
-//! Whether positions in sources are known of a file.
+//! Tells if a file has positions in sources.
 
 use std::path::Path;
 

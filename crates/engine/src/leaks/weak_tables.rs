@@ -16,7 +16,7 @@ use crate::heap::loaded::LoadedSnapshot;
 /// Ephemerons without which an owner is no weak table.
 const EPHEMERONS: u64 = 10;
 
-/// What the ephemerons of an owner are.
+/// The ephemerons of an owner.
 #[derive(Clone, Copy, Default)]
 struct Entries {
     ephemerons: u64,
@@ -37,7 +37,7 @@ impl Entries {
     }
 }
 
-/// Of each owner, whether it is a table of `Ephemeron`, most of whose keys others retain.
+/// Finds the owners that are tables of `Ephemeron`, most of whose keys others retain: true for each of these.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.

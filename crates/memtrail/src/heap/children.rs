@@ -7,11 +7,10 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask_about;
 use super::input::Which;
-use super::rows::left_out;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, PLAIN};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Walk down the dominator tree, by kind of block
 ///
@@ -66,5 +65,5 @@ fn draw(canvas: &mut Canvas, found: &BelowDominator) {
         table.row(figures, group.kind.as_str());
     }
     table.print(canvas);
-    left_out(canvas, *hidden);
+    draw_left_out(canvas, *hidden, "");
 }

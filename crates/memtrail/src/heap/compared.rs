@@ -14,11 +14,11 @@ use super::input::Input;
 use super::named::{By, with_kind};
 use super::owners;
 use super::processes::NOTE;
-use super::rows;
 use super::snapshot_name::SnapshotName;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
+use crate::limit::draw_left_out;
 use crate::snapshot_file::MemoryArgs;
 
 /// Snapshots, compared.
@@ -256,7 +256,7 @@ impl Heaps {
                 owners::add_holds(&mut table, change.holds.as_deref());
             }
             table.print(canvas);
-            rows::left_out(canvas, hidden);
+            draw_left_out(canvas, hidden, "");
         }
     }
 }

@@ -11,12 +11,11 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask;
 use super::input::Which;
-use super::rows::left_out;
 use super::table::{Table, outside};
 use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Measure hash tables, maps, sets, arrays, queues, buffers and lists
 ///
@@ -141,7 +140,7 @@ fn draw(canvas: &mut Canvas, found: &LargestContainers) {
         table.row(figures(&of.row), format!("{}{process}", titled(&of.row)));
     }
     table.print(canvas);
-    left_out(canvas, found.left_out as usize);
+    draw_left_out(canvas, found.left_out as usize, "");
     for of in &found.rows {
         canvas.gap();
         describe(canvas, &of.row);

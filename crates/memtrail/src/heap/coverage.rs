@@ -14,9 +14,9 @@ use serde::Serialize;
 use super::ask::{gather, look};
 use super::input::Which;
 use super::table::Table;
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
+use crate::canvas::{Canvas, PLAIN, STRONG};
 use crate::error::{Failure, Kind};
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Show how much of a snapshot has a type, and why the rest has none
 ///
@@ -181,11 +181,7 @@ fn draw(canvas: &mut Canvas, coverage: &Types, family: Option<&Family<Types>>) {
         table.faint(figures(stop.bytes), format!("no type: {}", stop.reason));
     }
     table.print(canvas);
-    if reasons_left_out > 0 {
-        let more = grouped(reasons_left_out as u64);
-        let text = format!("… and {more} more reasons (--limit 0: all)");
-        canvas.line(&[(FAINT, &text)]);
-    }
+    draw_left_out(canvas, reasons_left_out, "reasons");
     canvas.gap();
     let text = format!(
         "{} pointers contradict their type and were not followed; {} lead to blocks that another way gives another \

@@ -17,13 +17,12 @@ use super::input::{Input, place_in, snapshots};
 use super::named::{By, with_kind};
 use super::owners;
 use super::read::Read;
-use super::rows;
 use super::snapshot_name::SnapshotName;
 use super::table::{Table, outside};
 use crate::answer::Form;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::recording_source::{Need, Process, Subject};
 use crate::snapshot_file::{MemoryArgs, SnapshotFiles};
 use crate::spinner::with_spinner;
@@ -153,7 +152,7 @@ fn draw(canvas: &mut Canvas, args: &Args, grown: &Grown, family: Option<&Family<
         owners::add_holds(&mut table, row.holds.as_deref());
     }
     table.print(canvas);
-    rows::left_out(canvas, grown.left_out);
+    draw_left_out(canvas, grown.left_out, "");
 }
 
 /// The error about too few snapshots.

@@ -12,11 +12,10 @@ use memtrail_text::rounded::{bytes, grouped};
 use super::ask::ask;
 use super::input::Which;
 use super::owners;
-use super::rows::left_out;
 use super::table::{Table, outside, unknown_dead};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::{Failure, Kind};
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Count blocks by type, kind or owner
 ///
@@ -138,7 +137,7 @@ fn draw(
     add_totals(&mut table, args, (answer.blocks, answer.bytes), dead);
     table.print(canvas);
     canvas.paragraph(FAINT, 2, MORE_RETAINED);
-    left_out(canvas, answer.left_out);
+    draw_left_out(canvas, answer.left_out, "");
 }
 
 /// Adds what all rows add up to, and what is dead, if that is known.

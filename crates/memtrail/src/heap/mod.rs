@@ -22,7 +22,6 @@ mod processes;
 mod read;
 mod retained;
 mod roots;
-mod rows;
 mod shared;
 pub(crate) mod sites;
 mod snapshot_name;

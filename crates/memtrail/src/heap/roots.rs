@@ -13,12 +13,11 @@ use super::ask::{ask, ask_about};
 use super::input::Which;
 use super::named::{kind as named_kind, size as named_size};
 use super::owners;
-use super::rows::left_out;
 use super::table::{Table, Text, outside};
 use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::recording_source::Subject;
 
 /// List the roots that own most memory
@@ -100,7 +99,7 @@ fn draw(canvas: &mut Canvas, args: &Args, roots: &RetainingRoots) {
         (false, Sort::Owned) => nested(canvas, roots, args.kind.is_none()),
         (false, Sort::Reachable) => list(canvas, roots),
     }
-    left_out(canvas, roots.left_out);
+    draw_left_out(canvas, roots.left_out, "");
 }
 
 fn nothing(canvas: &mut Canvas, args: &Args, [verb, anything]: [&str; 2]) {

@@ -10,12 +10,11 @@ use memtrail_text::rounded::{bytes, grouped, percent};
 
 use super::ask::gather;
 use super::joined::WhichRecording;
-use super::rows;
 use super::table::Table;
 use crate::answer::Form;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// List the allocation sites whose blocks are alive in a snapshot
 ///
@@ -114,7 +113,7 @@ fn draw(
         table.row(figures, place(&row.name, row.file.as_deref(), row.line));
     }
     table.print(canvas);
-    rows::left_out(canvas, sites.left_out);
+    draw_left_out(canvas, sites.left_out, "");
     found(canvas, sites.coverage);
     if family.is_none() {
         canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);

@@ -8,11 +8,10 @@ use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask;
 use super::input::Which;
-use super::rows::left_out;
 use super::table::Table;
 use crate::canvas::{Canvas, PLAIN, elide_end};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Columns of a string that are shown: it is data, and no name.
 const SHOWN: usize = 80;
@@ -106,5 +105,5 @@ fn draw(
         table.row(figures, format!("\"{start}\"{}", if one.cut { " …" } else { "" }));
     }
     table.print(canvas);
-    left_out(canvas, strings.left_out);
+    draw_left_out(canvas, strings.left_out, "");
 }

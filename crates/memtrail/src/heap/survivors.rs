@@ -12,13 +12,12 @@ use memtrail_text::rounded::{grouped, percent, seconds};
 
 use super::ask::gather;
 use super::joined::Joined;
-use super::rows;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use crate::answer::Form;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::recording_source::{Need, Process, Subject};
 use crate::snapshot_file::{self, MemoryArgs};
 
@@ -166,7 +165,7 @@ fn draw(
         table.row(figures, place(&row.name, row.file.as_deref(), row.line));
     }
     table.print(canvas);
-    rows::left_out(canvas, of.left_out);
+    draw_left_out(canvas, of.left_out, "");
     canvas.line(&[(FAINT, "what retains what a call allocated: memtrail why REC FUNCTION")]);
 }
 

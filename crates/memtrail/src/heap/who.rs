@@ -10,14 +10,13 @@ use memtrail_text::rounded::{bytes, grouped, percent};
 use super::ask::gather;
 use super::joined::WhichRecording;
 use super::processes;
-use super::rows;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use super::why::allocated;
 use crate::answer::Form;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Show which calls allocated what a root owns, or the blocks of a type
 ///
@@ -113,7 +112,7 @@ fn draw(canvas: &mut Canvas, who: &WhoResponse, family: Option<&Family<WhoRespon
         }
     }
     table.print(canvas);
-    rows::left_out(canvas, who.left_out);
+    draw_left_out(canvas, who.left_out, "");
     if family.is_none() {
         canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
     }

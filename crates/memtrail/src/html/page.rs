@@ -66,9 +66,7 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
         let attributes = format!(r#" data-description="{}""#, escaped(&json));
         element("trace", &attributes, &BASE64_STANDARD.encode(trace));
         for snapshot in snapshots {
-            let json = serde_json::to_string(&snapshot.facts).expect("it can always be written");
-            let attributes =
-                format!(r#" data-recording="{number}" data-snapshot="{}""#, escaped(&json));
+            let attributes = format!(r#" data-recording="{number}"{}"#, snapshot.attribute());
             element("snapshot", &attributes, &BASE64_STANDARD.encode(&snapshot.bytes));
             if !snapshot.types.is_empty() {
                 element("types", "", &BASE64_STANDARD.encode(&snapshot.types));

@@ -10,6 +10,7 @@ use memtrail_heap::BlockTypes;
 use memtrail_heap::read::Snapshot;
 use memtrail_heap::renumber::renumber;
 use memtrail_recording::Recording;
+use memtrail_text::markup::escaped;
 use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
 
@@ -20,6 +21,8 @@ use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 
 /// The most blocks of a snapshot that a browser should be asked to analyse.
 const MAX_BLOCKS: u64 = 8_000_000;
+/// Bytes of the elements of a snapshot without its facts, and of the ends of base64.
+const MARKUP: usize = 200;
 /// Bytes that a kind or a root takes in a summary, about.
 const LINE: u64 = 120;
 /// What is kept of summaries however many there are, and at most.
@@ -41,11 +44,16 @@ impl Packed {
         !self.bytes.is_empty()
     }
 
-    /// Bytes that it takes.
+    /// The element's attribute with what is known of it.
+    pub(super) fn attribute(&self) -> String {
+        let json = serde_json::to_string(&self.facts).expect("it can always be written");
+        format!(r#" data-snapshot="{}""#, escaped(&json))
+    }
+
+    /// Bytes that it takes, as if all of them were put into base64.
     pub(super) fn size(&self) -> u64 {
-        let summary = self.facts.summary.as_ref();
-        let lines = summary.map_or(0, |summary| summary.kinds.len() + summary.roots.len());
-        (self.bytes.len() + self.types.len()) as u64 + 300 + lines as u64 * LINE
+        let text = (self.attribute().len() + MARKUP) / 4 * 3;
+        (self.bytes.len() + self.types.len() + text) as u64
     }
 
     /// Names sampled blocks by the numbers that they have in the subsampled trace. A snapshot for which this is not

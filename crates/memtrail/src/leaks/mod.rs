@@ -10,13 +10,13 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
-use memtrail_text::rounded::{bytes, grouped, percent};
+use memtrail_text::rounded::{bytes, percent};
 
 use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::joined::WhichRecording;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::references::draw as references;
 use crate::{json, shell_quote};
 use look::{Found, look};
@@ -113,7 +113,7 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
         draw_suspect(canvas, number, suspect, recording);
         canvas.gap();
     }
-    draw_left_out(canvas, leaks.left_out);
+    draw_more_suspects(canvas, leaks.left_out);
     for description in &leaks.summary {
         canvas.paragraph(PLAIN, 2, description);
     }
@@ -128,12 +128,8 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
     }
 }
 
-fn draw_left_out(canvas: &mut Canvas, left_out: usize) {
-    if left_out > 0 {
-        let plural = if left_out == 1 { "suspect" } else { "suspects" };
-        let text = format!("… and {} more {plural} (--limit 0: all)", grouped(left_out as u64));
-        canvas.line(&[(FAINT, &text)]);
-    }
+fn draw_more_suspects(canvas: &mut Canvas, left_out: usize) {
+    draw_left_out(canvas, left_out, if left_out == 1 { "suspect" } else { "suspects" });
 }
 
 /// The command that leads further from a suspect, with the arguments that it needs.

@@ -35,7 +35,7 @@ pub(crate) use prospects::{check_machine, check_process, check_program, resident
 ///
 /// The program pauses for some milliseconds, then goes on while a frozen copy of it is read.
 ///
-/// Of a program that `memtrail run` started, the snapshot is written into its recording. Any other OCaml program is
+/// The snapshot of a program that `memtrail run` started is written into its recording. Any other OCaml program is
 /// stopped with ptrace, which needs the same user or root, and the snapshot goes into a new recording that has no
 /// trace: `memtrail heap`, `leaks` and `view` read it as any other. With -o, later snapshots are added to it.
 ///

@@ -13,7 +13,7 @@ fn diagnosis(words: &[&str]) -> Value {
     serde_json::from_str(&printed(&output.expect("memtrail starts"))).expect("JSON")
 }
 
-/// Whether something works, and the rest of what is said of it.
+/// The answer about something, and its reason and way out.
 fn ability<'d>(diagnosis: &'d Value, name: &str) -> (&'d str, &'d Value) {
     let all = diagnosis["abilities"].as_array().expect("an array");
     let found = all.iter().find(|one| one["name"].as_str().is_some_and(|n| n.starts_with(name)));

@@ -46,7 +46,7 @@ fn assert_heap(plain: &Plain, heap: &Heap, notes: &[String], has_symbols: bool) 
         let sizes = roots.map(|root| (root.strength, heap.blocks[root.block as usize].wosize));
         sizes.collect::<Vec<_>>()
     };
-    // These functions end in a jump, so they have no debug information: only symbols have their names.
+    // Only symbols name these functions: they end in a jump, and no debug information is about them.
     let [first, last] = if has_symbols {
         ["finaliser/Heap_core.first", "finaliser/Heap_core.last"]
     } else {

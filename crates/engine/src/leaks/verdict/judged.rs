@@ -216,8 +216,8 @@ impl Found {
     }
 }
 
-/// True unless snapshots contradict sizes that are derived from samples: a variable that is in use for a moment has the
-/// block that was replaced in one snapshot, and nothing in the others.
+/// True unless exact sizes contradict sizes that are derived from samples. A variable that is in use for a moment has a
+/// replaced block in one snapshot, and nothing in the others.
 fn has_held(evidence: &Evidence, exact: &[f64], derived: (&[f64], &[f64])) -> bool {
     let derived_at = |work: f64| {
         let next = derived.0.partition_point(|at| *at <= work);

@@ -17,14 +17,13 @@ use super::ask::gather;
 use super::joined::{WhichRecording, has_references_alone};
 use super::processes;
 use super::read::Read;
-use super::rows;
 use super::sites::found;
 use super::table::Table;
 use super::title::Title;
 use crate::answer::Form;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::{Failure, Kind};
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::references::draw;
 use crate::{caveats, damage, loading};
 
@@ -234,7 +233,7 @@ fn draw_heap(
         table.row(figures, titled(owner));
     }
     table.print(canvas);
-    rows::left_out(canvas, why.left_out);
+    draw_left_out(canvas, why.left_out, "");
     canvas.gap();
     let mut table = Table::new(&["", blocks, last], "retained by the path");
     for path in &why.paths {
