@@ -11,7 +11,7 @@ use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::gzip::{estimate, gzip};
 use super::privacy::Privacy;
-use super::{answers, references, snapshots};
+use super::{answers, page, references, snapshots};
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_facts;
@@ -73,6 +73,12 @@ pub(super) fn pack(
     let references: Vec<Option<references::Packed>> =
         recordings.iter().map(|recording| references::pack(recording, each, privacy)).collect();
     room -= references.iter().flatten().map(|packed| packed.bytes.len() as u64).sum::<u64>();
+    let descriptions: Vec<Description> = recordings.iter().map(described).collect();
+    for (number, description) in descriptions.iter().enumerate() {
+        let text =
+            page::attribute("description", &privacy.description(number, description.clone()));
+        room = room.saturating_sub(text.len() as u64 / 4 * 3);
+    }
     let traces = recordings.iter().map(|recording| Ok(privacy.trace(open(recording)?)));
     let traces = traces.collect::<Result<Vec<_>, Failure>>()?;
     let estimates: Vec<u64> = traces.iter().map(|trace| estimate(trace)).collect();
@@ -86,12 +92,13 @@ pub(super) fn pack(
         .sum::<u64>()
         .min(room / 2);
     let mut answers = Vec::new();
-    for ((recording, trace), (packed, _)) in recordings.iter().zip(&traces).zip(&snapshots) {
+    let asked = recordings.iter().zip(&descriptions).zip(&traces).zip(&snapshots);
+    for (((recording, description), trace), (packed, _)) in asked {
         let has_last = packed.last().is_none_or(snapshots::Packed::is_included);
         let found = if has_last {
             Vec::new()
         } else {
-            let description = privacy.description(0, loading::describe(recording));
+            let description = privacy.description(0, description.clone());
             answers::of_last(recording, trace, description, privacy, memory)
         };
         let bytes: usize = found.iter().map(|answer| answer.bytes.len()).sum();
@@ -100,8 +107,9 @@ pub(super) fn pack(
     }
     let mut packed = Vec::new();
     let found = snapshots.into_iter().zip(references);
-    let pieces = recordings.iter().zip(&traces).zip(estimates).zip(found).zip(answers);
-    for (number, ((((recording, trace), estimated), found), answers)) in pieces.enumerate() {
+    let traces = recordings.iter().zip(descriptions).zip(&traces).zip(estimates);
+    for (number, ((trace, found), answers)) in traces.zip(found).zip(answers).enumerate() {
+        let (((recording, description), trace), estimated) = trace;
         let ((mut snapshots, withheld), mut references) = found;
         // Each gives up the same part of itself.
         let share = if sizes <= room {
@@ -109,7 +117,7 @@ pub(super) fn pack(
         } else {
             (room as f64 * estimated as f64 / sizes as f64) as u64
         };
-        let (one, ids) = one(recording, trace, estimated, share)?;
+        let (one, ids) = one(recording, description, trace, estimated, share)?;
         if let Some(ids) = ids {
             for snapshot in &mut snapshots {
                 snapshot.renumber(&ids);
@@ -150,16 +158,25 @@ fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure>
     Ok(Box::new(MappedFile::open(path).map_err(failed)?))
 }
 
+/// Describes a recording, with the names that are found for it.
+fn described(recording: &Recording) -> Description {
+    if recording_facts::is_snapshot_alone(recording) {
+        let facts = snapshot_file::facts(&recording.path, None);
+        return loading::describe_snapshot(&recording.path, &facts);
+    }
+    lookup::look_up(&recording.path);
+    loading::describe(recording)
+}
+
 /// Packs one recording into `room` bytes. If it is subsampled for that, its blocks have other numbers.
 fn one(
     recording: &Recording,
+    mut description: Description,
     trace: &[u8],
     estimated: u64,
     room: u64,
 ) -> Result<(Packed, Option<NewIds>), Failure> {
     if recording_facts::is_snapshot_alone(recording) {
-        let facts = snapshot_file::facts(&recording.path, None);
-        let description = loading::describe_snapshot(&recording.path, &facts);
         return Ok((Packed::of(description, Vec::new(), Anomalies::default()), None));
     }
     let no_trace = |error: memtrail_trace::Error| loading::no_trace(&recording.trace, &error);
@@ -168,8 +185,6 @@ fn one(
     let decoded = reader.for_each(Detail::Marks, |event, _| {
         blocks += u64::from(matches!(event, Event::Alloc(_)));
     });
-    lookup::look_up(&recording.path);
-    let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
     if estimated <= room && blocks <= MAX_BLOCKS {
         let whole = gzip(trace);

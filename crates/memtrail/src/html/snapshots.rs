@@ -10,11 +10,11 @@ use memtrail_heap::BlockTypes;
 use memtrail_heap::read::Snapshot;
 use memtrail_heap::renumber::renumber;
 use memtrail_recording::Recording;
-use memtrail_text::markup::escaped;
 use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
 
 use super::gzip::{gunzip, gzip};
+use super::page;
 use super::privacy::Privacy;
 use crate::recording_facts;
 use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
@@ -44,15 +44,9 @@ impl Packed {
         !self.bytes.is_empty()
     }
 
-    /// The element's attribute with what is known of it.
-    pub(super) fn attribute(&self) -> String {
-        let json = serde_json::to_string(&self.facts).expect("it can always be written");
-        format!(r#" data-snapshot="{}""#, escaped(&json))
-    }
-
     /// Bytes that it takes, as if all of them were put into base64.
     pub(super) fn size(&self) -> u64 {
-        let text = (self.attribute().len() + MARKUP) / 4 * 3;
+        let text = (page::attribute("snapshot", &self.facts).len() + MARKUP) / 4 * 3;
         (self.bytes.len() + self.types.len() + text) as u64
     }
 

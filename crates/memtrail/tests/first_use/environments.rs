@@ -39,6 +39,10 @@ fn nothing_is_coloured_in_a_pipe_or_on_a_dumb_terminal() {
         let line = format!("{} {}", env!("CARGO_BIN_EXE_memtrail"), words.join(" "));
         let mut script = Command::new("script");
         script.args(["-qec", &line, "/dev/null"]).current_dir(stored.0.path());
+        // Each of these asks for colours on a terminal of any kind.
+        for name in ["CI", "CLICOLOR", "CLICOLOR_FORCE"] {
+            script.env_remove(name);
+        }
         for (name, value) in [("TERM", "dumb"), ("NO_COLOR", "1")] {
             let output =
                 script.env_remove("NO_COLOR").env("TERM", "xterm").env(name, value).output();
