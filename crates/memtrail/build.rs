@@ -38,6 +38,7 @@ fn main() {
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     build(&root, &out);
+    pack_recording(&root.join("tests/recordings/leaks-4711.memtrail"), &out);
     println!("cargo::rustc-env=MEMTRAIL_TYPES_CODE={:016x}", types_code(&root));
 }
 
@@ -107,8 +108,29 @@ fn build(root: &Path, out: &Path) {
 fn pack(library: &Path, packed: &Path, name: &str) {
     let agent = std::fs::read(library).expect("the agent was built");
     println!("cargo::rustc-env=MEMTRAIL_{name}_HASH={:032x}", xxh3_128(&agent));
+    std::fs::write(packed, gzip(&agent)).expect("the folder is cargo's");
+}
+
+/// Leaves the files of the demo's recording gzipped, and a Rust expression that lists them.
+fn pack_recording(recording: &Path, out: &Path) {
+    println!("cargo::rerun-if-changed={}", recording.display());
+    let entries = std::fs::read_dir(recording).expect("the recording is committed");
+    let mut files: Vec<PathBuf> =
+        entries.map(|entry| entry.expect("an entry of the folder").path()).collect();
+    files.sort();
+    let included = files.into_iter().map(|file| {
+        let name = file.file_name().and_then(|name| name.to_str()).expect("names are ASCII");
+        let packed = format!("demo-{name}.gz");
+        let bytes = std::fs::read(&file).expect("the recording is committed");
+        std::fs::write(out.join(&packed), gzip(&bytes)).expect("the folder is cargo's");
+        format!("({name:?}, include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{packed}\")) as &[u8])")
+    });
+    let list = included.collect::<Vec<_>>().join(",\n");
+    std::fs::write(out.join("demo.rs"), format!("[\n{list}\n]")).expect("the folder is cargo's");
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(&agent).expect("memory can be written to");
-    let bytes = encoder.finish().expect("memory can be written to");
-    std::fs::write(packed, bytes).expect("the folder is cargo's");
+    encoder.write_all(bytes).expect("memory can be written to");
+    encoder.finish().expect("memory can be written to")
 }

@@ -82,12 +82,13 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
-    /// Write the command reference of the manual, `docs/commands.md`, and check the manual's links
+    /// Write the command reference and the outputs of the manual, and check its links
     ///
-    /// Run it after a change of a help text. `mdbook build docs` makes the book; nothing else needs
-    /// mdBook.
+    /// `docs/commands.md` is what `--help` prints. Outputs of commands in README and manual are those of the stored
+    /// recordings in `tests/recordings`. Run it after a change of a help text or an output. `mdbook build docs` makes the
+    /// book; nothing else needs mdBook. `MEMTRAIL=FILE` names a binary other than the one that is built here.
     Docs {
-        /// Say whether the reference is current, write nothing
+        /// Say whether reference and outputs are current, write nothing
         #[arg(long)]
         check: bool,
     },

@@ -50,6 +50,7 @@ const NEEDED: &[(Sign, &str, &str)] = &[
     (Program("curl"), "curl", "visits the page that leaks"),
     (Program("patch"), "patch", "mends the page that leaks"),
     (Program("gcore"), "gdb", "writes core files of programs that run"),
+    (Program("musl-gcc"), "musl-tools", "links OCaml programs with another C library"),
 ];
 
 fn is_there((sign, package, _): &(Sign, &str, &str)) -> bool {

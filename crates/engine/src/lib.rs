@@ -49,6 +49,7 @@ pub use difference::{Difference, DifferenceRow};
 pub use engine::{Engine, Grown, RecordingId, Response};
 pub use heap::file::{Bytes, InMemory, InMemoryTyped, SnapshotFacts, SnapshotFile, Source};
 pub use heap::{Done, summary, types_of_copy};
+pub use library_units::is_library_name;
 pub use live_sites::{LiveFigures, LiveSite, LiveSites, LiveSitesQuery};
 pub use response_body::ResponseBody;
 pub use setting::Setting;

@@ -78,9 +78,43 @@ pub(crate) fn is_own_name(name: &str, is_installed: impl Fn(&str) -> bool) -> bo
     !ends.into_iter().any(|end| is_installed(&name[..end]))
 }
 
+/// Prefixes of functions of OCaml's runtime, and of the standard libraries of Rust and C++.
+const NATIVE_PREFIXES: [&str; 9] = [
+    "caml_",
+    "std::",
+    "core::",
+    "alloc::",
+    "<std::",
+    "<core::",
+    "<alloc::",
+    "__libc_",
+    "__gnu_cxx::",
+];
+
+/// True if a function is of a library that everybody has, or of an installed unit, by its name as people write it.
+pub fn is_library_name(name: &str, installed: &[String]) -> bool {
+    if name.starts_with(|letter: char| letter.is_ascii_uppercase()) {
+        return !is_own_name(name, |unit| installed.iter().any(|known| known == unit));
+    }
+    NATIVE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_libraries_are_known() {
+        let installed = ["Yojson.Basic".to_owned()];
+        for name in
+            ["Stdlib.List.map", "Lwt_main.run", "Yojson.Basic.parse", "caml_main", "std::vec::push"]
+        {
+            assert!(is_library_name(name, &installed), "{name}");
+        }
+        for name in ["Shop.serve", "Yojson", "read_body", "shop::serve"] {
+            assert!(!is_library_name(name, &installed), "{name}");
+        }
+    }
 
     #[test]
     fn what_only_starts_installed_units_is_not_all_of_a_program() {

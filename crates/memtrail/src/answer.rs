@@ -5,24 +5,9 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::canvas::{self, Canvas, STRONG};
+use crate::canvas::{Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::json::Versioned;
-
-/// An answer with the number of rows that `--limit` left out.
-#[derive(Serialize)]
-pub(crate) struct Limited<T> {
-    #[serde(flatten)]
-    pub(crate) answer: T,
-    left_out: usize,
-}
-
-impl<T> Limited<T> {
-    /// An answer with some of so many rows.
-    pub(crate) const fn new(answer: T, rows: usize, of: usize) -> Self {
-        Self { answer, left_out: of.saturating_sub(rows) }
-    }
-}
 
 /// Options for printing an answer.
 #[derive(clap::Args)]
@@ -30,7 +15,7 @@ pub(crate) struct Form {
     /// Print the answer as JSON; sizes in bytes
     #[arg(long)]
     pub(crate) json: bool,
-    /// Columns to use instead of the terminal's
+    /// Output width [default: that of the terminal; without one, rows of tables are not broken]
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     width: Option<u16>,
 }
@@ -51,7 +36,7 @@ impl Form {
             writeln!(out)?;
             out.flush()?;
         } else {
-            let mut canvas = Canvas::new(canvas::width(self.width));
+            let mut canvas = Canvas::of_output(self.width);
             if let Some(why) = partial {
                 let text = format!("partial: {why}; all figures are of the part before");
                 canvas.paragraph(STRONG, 2, &text);

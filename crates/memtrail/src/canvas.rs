@@ -19,35 +19,56 @@ pub(crate) const MAX_COLUMNS: usize = 240;
 
 /// The columns to use: as asked for, as `COLUMNS` says, as the terminal has.
 pub(crate) fn width(asked: Option<u16>) -> usize {
+    known_width(asked).unwrap_or(COLUMNS)
+}
+
+fn known_width(asked: Option<u16>) -> Option<usize> {
     let variable = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&n: &u16| n >= 40);
     let terminal = || {
         let (terminal_size::Width(width), _) = terminal_size::terminal_size()?;
         Some(width)
     };
-    let width = asked.or_else(variable).or_else(terminal);
-    width.map_or(COLUMNS, usize::from).clamp(40, MAX_COLUMNS)
+    let width = asked.or_else(variable).or_else(terminal)?;
+    Some(usize::from(width).clamp(40, MAX_COLUMNS))
 }
 
 /// A text that grows line by line.
 pub(crate) struct Canvas {
     width: usize,
+    /// Columns of a line that is not broken.
+    limit: usize,
     text: String,
 }
 
 impl Canvas {
     /// Nothing yet; lines have at most `width` columns.
     pub(crate) fn new(width: usize) -> Self {
-        Self { width, text: String::new() }
+        Self { width, limit: width, text: String::new() }
     }
 
-    /// Columns of a line.
+    /// Nothing yet. Only paragraphs are broken if no width is asked for and the output is no terminal.
+    pub(crate) fn of_output(asked: Option<u16>) -> Self {
+        let known = known_width(asked);
+        Self {
+            width: known.unwrap_or(COLUMNS),
+            limit: known.unwrap_or(usize::MAX),
+            text: String::new(),
+        }
+    }
+
+    /// Columns of a paragraph.
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
+    /// Columns of a line that is not broken.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Adds a line of several spans. What does not fit is cut off, with an ellipsis.
     pub(crate) fn line(&mut self, spans: &[(Style, &str)]) {
-        let mut left = self.width;
+        let mut left = self.limit;
         for (index, &(style, text)) in spans.iter().enumerate() {
             let text = clean(text);
             let rest: usize = spans[index + 1..].iter().map(|(_, text)| columns(text)).sum();
@@ -106,6 +127,30 @@ impl Canvas {
 /// Columns that a text takes on a terminal.
 pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(1)).sum()
+}
+
+/// Breaks a text into lines: the first of at most `first` columns, others of at most `next`. It breaks after a space, or in
+/// longer words after a sign between names, and nothing is lost.
+pub(crate) fn wrapped(text: &str, first: usize, next: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (mut rest, mut room) = (text, first);
+    while columns(rest) > room {
+        let part = head(rest, room.max(1));
+        let ends_in_space = rest[part.len()..].starts_with(' ');
+        let after = |is_break: fn(char) -> bool| part.rfind(is_break).map(|at| at + 1);
+        let at = if ends_in_space {
+            part.len()
+        } else {
+            let word = after(|c| c == ' ').filter(|at| !part[..*at].trim().is_empty());
+            word.or_else(|| after(|c| matches!(c, '.' | '/' | ',' | '-' | '_')))
+                .unwrap_or(part.len())
+        };
+        let (line, after) = rest.split_at(at.max(1));
+        lines.push(line.trim_end().to_owned());
+        (rest, room) = (after.trim_start(), next);
+    }
+    lines.push(rest.to_owned());
+    lines
 }
 
 /// A text without its beginning, if it is too long: for paths.
@@ -168,6 +213,16 @@ mod tests {
         assert_eq!(elide_middle("abc", 0), "");
         assert_eq!(elide_middle("abcd", 4), "abcd");
         assert_eq!(elide_middle("宽宽宽", 4), "…宽");
+    }
+
+    #[test]
+    fn lines_break_between_words_and_names() {
+        let lines = |text: &str, first: usize, next: usize| wrapped(text, first, next).join("|");
+        assert_eq!(lines("Shop.Handler.try_bind", 40, 38), "Shop.Handler.try_bind");
+        assert_eq!(lines("Shop.Handler.try_bind", 14, 12), "Shop.Handler.|try_bind");
+        assert_eq!(lines("a → Cache.table → page", 16, 12), "a → Cache.table|→ page");
+        assert_eq!(lines("abcdefghij", 4, 3), "abcd|efg|hij");
+        assert_eq!(lines("宽宽宽", 4, 4), "宽宽|宽");
     }
 
     #[test]

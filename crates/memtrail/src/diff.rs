@@ -13,14 +13,15 @@ use serde::Serialize;
 use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
-use crate::heap::changes::{self, Heaps};
-use crate::heap::family;
+use crate::heap::compared::{self, Heaps};
+use crate::heap::diff::{of_families, of_snapshots};
 use crate::heap::input::choose;
+use crate::heap::named;
 use crate::heap::sites::By;
 use crate::heap::table::Table;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::recording_facts;
-use crate::recording_source::{Fitting, Need, Process, RecordingSource};
+use crate::recording_source::{Need, Process, RecordingSource};
 use crate::snapshot_file::{self, MemoryArgs};
 use crate::view::check_filter;
 use crate::{caveats, damage, loading};
@@ -94,7 +95,7 @@ struct Answer<'a> {
     recordings: [String; 2],
     #[serde(flatten)]
     traces: Option<Traces>,
-    heap: Option<&'a changes::Difference>,
+    heap: Option<&'a compared::Difference>,
 }
 
 /// What differs between two traces.
@@ -145,7 +146,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         canvas.gap();
         if let Some(heap) = &heap {
             canvas.line(&[(STRONG, "heap snapshots, exact")]);
-            heap.draw(canvas, changes::By::Owner);
+            heap.draw(canvas, named::By::Owner);
         } else {
             let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
             canvas.paragraph(FAINT, 2, text);
@@ -210,11 +211,8 @@ fn heaps(
         if !paths.into_iter().all(has_any) {
             return Ok(None);
         }
-        let of = |path: &Path| match process.several(path, need)? {
-            Some(several) => Ok::<_, Failure>(several),
-            None => Ok(vec![Fitting::alone(&process.one(path, need)?)]),
-        };
-        return family::compare([&of(paths[0])?, &of(paths[1])?], memory).map(Some);
+        let [before, after] = paths.map(|path| process.subject(path, need));
+        return of_families([&before?, &after?], memory).map(Some);
     }
     let [before, after] = recordings.each_ref().map(|recording| &recording.path);
     let snapshots = recordings.iter().all(|recording| {
@@ -229,7 +227,7 @@ fn heaps(
         let message = format_args!("both are the same snapshot, {}", last.display());
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
-    Ok(Some((Heaps::compare(&first, &last, memory)?, None)))
+    Ok(Some((of_snapshots([&first, &last], memory)?, None)))
 }
 
 fn draw(canvas: &mut Canvas, traces: &Traces, scale: Scale, limit: usize) {
@@ -273,10 +271,7 @@ fn rows(canvas: &mut Canvas, name: &str, difference: &Difference, scale: Scale, 
         }
     }
     table.print(canvas);
-    if *changed > limit {
-        let more = grouped((changed - limit) as u64);
-        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, changed.saturating_sub(limit), "");
     if *same > 0 {
         let text = format!("… and {} that did not change beyond chance", count(*same as f64));
         canvas.line(&[(FAINT, &text)]);

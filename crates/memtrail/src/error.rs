@@ -84,9 +84,19 @@ impl Failure {
         self.kind
     }
 
+    /// Sets its kind.
+    pub(crate) fn of_kind(self, kind: Kind) -> Self {
+        Self { kind, ..self }
+    }
+
     /// What happened.
     pub(crate) fn message(&self) -> &str {
         &self.message
+    }
+
+    /// The hint, if there is one.
+    pub(crate) fn hint_text(&self) -> Option<&str> {
+        self.hint.as_deref()
     }
 
     /// Prints the failure on stderr and gives its exit code.

@@ -22,6 +22,7 @@ mod demo;
 #[cfg(target_arch = "x86_64")]
 mod detach;
 mod diff;
+mod doctor;
 mod error;
 mod export;
 mod figure_files;
@@ -32,6 +33,7 @@ mod leaks;
 mod limit;
 mod loading;
 mod man;
+mod markdown;
 mod outcome;
 mod output;
 mod plain_text;
@@ -68,9 +70,9 @@ use clap::{Parser, Subcommand};
     // In all commands below, too. Options that are lists go on collecting.
     args_override_self = true,
     after_help = "\
-Diagnose high memory use with two commands:
-  memtrail run -- ./server --port 80    run it, recorded; Ctrl-C it when it has grown
-  memtrail report server-4711.memtrail  where the memory was allocated, what is still live"
+Find a leak with two commands:
+  memtrail run -- ./server --port 80    record it; end it with Ctrl-C once it has grown
+  memtrail leaks server-4711.memtrail   name what leaks, what allocated it and what owns it"
 )]
 struct Cli {
     #[command(subcommand)]
@@ -98,6 +100,7 @@ enum Command {
     Who(heap::who::Args),
     Types(types::Args),
     Trace(trace::Args),
+    Doctor(doctor::Args),
     Demo(demo::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -135,7 +138,24 @@ fn main() -> ExitCode {
     }
 }
 
+/// Printed if no command is given.
+const INTRODUCTION: &str = "\
+memtrail finds out where a program's memory was allocated, and what retains it.
+The program is not recompiled.
+
+  memtrail run -- ./server               record it; end it with Ctrl-C once it has grown
+  memtrail leaks server-4711.memtrail    name what leaks, what allocated it and what owns it
+  memtrail view server-4711.memtrail     show all of its memory in the browser
+
+Try it without a program: memtrail demo
+What works here: memtrail doctor
+All commands: memtrail --help";
+
 fn command() -> ExitCode {
+    if std::env::args_os().len() == 1 {
+        message!("{INTRODUCTION}");
+        return ExitCode::from(2);
+    }
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
         #[cfg(target_arch = "x86_64")]
@@ -156,6 +176,7 @@ fn command() -> ExitCode {
         Command::Who(args) => heap::who::run(&args),
         Command::Types(args) => types::run(&args),
         Command::Trace(args) => trace::run(&args),
+        Command::Doctor(args) => doctor::run(&args),
         Command::Demo(args) => demo::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

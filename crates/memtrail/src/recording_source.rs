@@ -101,7 +101,7 @@ impl Fitting {
     }
 
     /// The only process of a recording, or of a snapshot.
-    pub(crate) fn alone(path: &Path) -> Self {
+    fn alone(path: &Path) -> Self {
         let description = Recording::open(path).ok().and_then(|recording| recording.description);
         Self {
             path: path.to_path_buf(),
@@ -157,6 +157,33 @@ impl Need {
         !snapshot_file::of_recording(&path).is_empty()
             || (self != Self::Snapshots && has_references())
             || (self == Self::Leaks && frees())
+    }
+}
+
+/// The processes that a question is about.
+#[derive(Debug)]
+pub(crate) enum Subject {
+    /// One, by the path of its recording or snapshot.
+    One(PathBuf),
+    /// All processes of a family that have what the question needs.
+    Family(Vec<Fitting>),
+}
+
+impl Subject {
+    /// The processes.
+    pub(crate) fn members(&self) -> Vec<Fitting> {
+        match self {
+            Self::One(path) => vec![Fitting::alone(path)],
+            Self::Family(members) => members.clone(),
+        }
+    }
+
+    /// Rows that are needed of each process: of several, all are summed before some are left out.
+    pub(crate) const fn rows(&self, limit: usize) -> usize {
+        match self {
+            Self::One(_) => limit,
+            Self::Family(_) => usize::MAX,
+        }
     }
 }
 
@@ -262,6 +289,14 @@ impl Process {
         let fitting: Vec<Fitting> =
             members.map(|member| Fitting::new(&family, member, need)).collect();
         Ok((fitting.len() > 1).then_some(fitting))
+    }
+
+    /// The processes that a question is about: several of a family together, unless one is named.
+    pub(crate) fn subject(self, path: &Path, need: Need) -> Result<Subject, Failure> {
+        match self.several(path, need)? {
+            Some(several) => Ok(Subject::Family(several)),
+            None => Ok(Subject::One(self.one(path, need)?)),
+        }
     }
 
     /// The paths of all recordings that have what a command needs; at least one.

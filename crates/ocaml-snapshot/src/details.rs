@@ -10,7 +10,7 @@ use memtrail_ocaml::variants;
 use super::bigarrays::SharedData;
 use super::frozen::{StoppedProcess, View};
 use super::stacks::Stacks;
-use super::{functions, regions};
+use super::{bytecode, functions, regions};
 
 const MAX_NAME_LEN: usize = 512;
 
@@ -88,7 +88,10 @@ impl<F: StoppedProcess> Details for RuntimeDetails<'_, F> {
     }
 
     fn functions(&mut self, codes: &[u64], each: &mut dyn FnMut(&Function)) {
-        functions::each(self.view, codes, each);
+        match self.view.memory.bytecode() {
+            Some(bytecode) => bytecode::functions(bytecode, codes, each),
+            None => functions::each(self.view, codes, each),
+        }
     }
 
     fn hashes(&mut self, each: &mut dyn FnMut(i64)) {
@@ -116,7 +119,10 @@ impl<F: StoppedProcess> Details for RuntimeDetails<'_, F> {
 
     fn continuation(&mut self, block: u64, words: &[u64], each: &mut dyn FnMut(u64)) {
         let _ = block;
-        if let (Some(stacks), Some(&stack)) = (&self.stacks, words.first()) {
+        let Some(&stack) = words.first() else { return };
+        if let Some(bytecode) = self.view.memory.bytecode() {
+            bytecode::captured(self.view, bytecode, stack, each);
+        } else if let Some(stacks) = &self.stacks {
             stacks.captured(stack, each);
         }
     }

@@ -1,11 +1,12 @@
 //! Finalisers: their functions are kept, their values by their kind.
 
-use memtrail_heap::write::{LabelRole, RootKind, Strength};
+use memtrail_heap::write::{Function, LabelRole, RootKind, Strength};
 use memtrail_ocaml::heap::finalisers::{self, Kind, VALUE};
 use memtrail_ocaml::{block, names as function_names};
 
 use super::frozen::{StoppedProcess, View};
 use super::roots::{RootList, is_pointer};
+use super::{bytecode, functions};
 
 const MAX_NAME_LEN: usize = 512;
 
@@ -40,6 +41,13 @@ fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList, kind: Kind, at
     let code = code_of(view, function).unwrap_or(0);
     let linked = view.symbols.name_at(code, &mut linked).unwrap_or_default();
     let name = function_names::demangle(linked, &mut text).unwrap_or(linked);
+    let found;
+    let name = if name.is_empty() {
+        found = list.function_names.entry(code).or_insert_with(|| name_without_symbol(view, code));
+        found.as_slice()
+    } else {
+        name
+    };
     let label = list.labels.add(None, RootKind::Finaliser, LabelRole::Function, name, b"", 0);
     list.add(at, function, label);
     let strength = match kind {
@@ -48,6 +56,17 @@ fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList, kind: Kind, at
         Kind::Due => Strength::Strong,
     };
     list.held(at + VALUE, value, label, strength);
+}
+
+/// The name of a function in debug information.
+fn name_without_symbol(view: &View<'_, impl StoppedProcess>, code: u64) -> Vec<u8> {
+    let mut name = Vec::new();
+    let take = &mut |function: &Function| name.clone_from(&function.name);
+    match view.memory.bytecode() {
+        Some(bytecode) => bytecode::functions(bytecode, &[code], take),
+        None => functions::each(view, &[code], take),
+    }
+    name
 }
 
 /// The code of a closure.

@@ -8,6 +8,7 @@ use memtrail_ocaml::heap::frames::Frame;
 use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::{Address, Layout, Memory};
 
+use crate::bytecode::Bytecode;
 use crate::mapped::Mapped;
 use crate::symbols::Symbols;
 
@@ -53,6 +54,11 @@ pub trait StoppedProcess: Memory + Copy {
     fn uncertain(view: &View<'_, Self>, state: Address) -> Vec<u64> {
         let _ = (view, state);
         Vec::new()
+    }
+
+    /// The code and the names of a program of bytecode; `None` for native code.
+    fn bytecode(&self) -> Option<&Bytecode<'_>> {
+        None
     }
 
     /// The label that the program gave a frame of its stack.

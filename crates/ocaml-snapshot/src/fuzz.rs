@@ -2,6 +2,7 @@
 //!
 //! Not part of the interface; the fuzz target and the tests call it.
 
+use memtrail_heap::write::{Facts, write};
 use memtrail_ocaml::Memory as _;
 
 use crate::core_file::{CoreFile, CoreMemory, CoreProcess, MappedFiles, build_id};
@@ -21,5 +22,30 @@ pub fn core_file(bytes: &[u8]) {
         let _ = (memory.u64(segment.start), memory.u64(last));
     }
     let _ = core.executable();
-    let _ = CoreProcess::open(&core, bytes, files);
+    if let Ok(process) = CoreProcess::open(&core, bytes, files) {
+        walk(&process);
+    }
+}
+
+/// The core file of a program with this executable: what comes behind the headers, too.
+pub fn core_of_program(bytes: &[u8], executable: &[u8]) {
+    let Ok(core) = CoreFile::parse(bytes) else { return };
+    let paths = core.files.iter().map(|file| file.path.clone());
+    let files: MappedFiles<'_> = paths.map(|path| (path, executable)).collect();
+    if let Ok(mut process) = CoreProcess::open(&core, executable, files) {
+        let _ = process.add_bytecode_file(bytes);
+        walk(&process);
+    }
+}
+
+/// All of the heap.
+fn walk(process: &CoreProcess<'_>) {
+    let view = process.view();
+    let list = crate::roots(&view);
+    let facts = Facts { counters: crate::counters(&view), ..Facts::default() };
+    let source = crate::source(&view, list, crate::regions(&view), facts, true);
+    let mut details = crate::RuntimeDetails::new(&view);
+    // Nothing is kept, so writing does not fail.
+    let _ = write(std::io::sink(), &source, &mut details);
+    let _ = (process.limit(), process.parameters(), process.bytecode_file());
 }

@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 mod bigarrays;
+mod bytecode;
 mod compiler_made;
 #[cfg(feature = "core-file")]
 pub mod core_file;
@@ -39,6 +40,7 @@ mod stacks;
 mod symbols;
 mod tracked;
 
+pub use bytecode::Bytecode;
 pub use details::RuntimeDetails;
 pub use frozen::{Slots, StoppedProcess, View};
 pub use mapped::Mapped;

@@ -42,8 +42,9 @@ fn add_global<F: StoppedProcess>(
 ) {
     let Some(block) = units.block(list, symbol, global.block, global.fields) else { return };
     for field in 0..global.fields {
-        let slot = global.block + 8 * field;
-        let value = view.memory.u64(slot).unwrap_or(0);
+        // The end of what can be read bounds a size that is none.
+        let slot = global.block.saturating_add(8 * field);
+        let Some(value) = view.memory.u64(slot) else { break };
         if is_pointer(value) {
             block.add(list, slot, value);
         }

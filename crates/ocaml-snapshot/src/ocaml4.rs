@@ -1,20 +1,24 @@
 //! OCaml 4: all roots, kind by kind.
 
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
+use memtrail_ocaml::bytecode::stack;
 use memtrail_ocaml::heap::frames::Top;
-use memtrail_ocaml::heap::{ephemerons, threads};
+use memtrail_ocaml::heap::{Extent, ephemerons, threads};
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml::version::Family;
 
 use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{finalisers, modules, registered, registers, tracked};
+use super::{bytecode, finalisers, modules, registered, registers, tracked};
 
 pub(crate) fn roots(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     let Some(&state) = view.domains.first() else { return };
     modules::add(view, list);
     modules::add_exceptions(view, list);
+    if let Some(bytecode) = view.memory.bytecode() {
+        bytecode::add_globals(view, bytecode, list);
+    }
     threads_and_stacks(view, list, state);
     registered::add(view, list, StoppedProcess::registered(view), view.domains);
     finalisers::of_program(view, list);
@@ -42,6 +46,7 @@ fn threads_and_stacks(view: &View<'_, impl StoppedProcess>, list: &mut RootList,
         found.clear();
         let thread = list.numbered(None, RootKind::Stack, LabelRole::Thread, 0);
         add_stack(list, stacks.as_ref(), thread, top);
+        add_interpreted(view, list, thread, stack::of_state(memory, state));
         registered::add_local(view, list, 0, local_roots);
         registered::add_hooked(list, hooked);
         return;
@@ -57,9 +62,26 @@ fn threads_and_stacks(view: &View<'_, impl StoppedProcess>, list: &mut RootList,
         let (top, roots) =
             if index == 0 { (top, local_roots) } else { (thread.top, thread.local_roots) };
         add_stack(list, stacks.as_ref(), label, top);
+        let interpreted = match index {
+            0 => stack::of_state(memory, state),
+            _ => stack::of_thread(memory, thread.at),
+        };
+        add_interpreted(view, list, label, interpreted);
         registered::add_local(view, list, id, roots);
     }
     registered::add_hooked(list, hooked);
+}
+
+/// Adds the stack of a thread of the bytecode interpreter.
+fn add_interpreted(
+    view: &View<'_, impl StoppedProcess>,
+    list: &mut RootList,
+    label: LabelId,
+    stack: Option<Extent>,
+) {
+    if let (Some(bytecode), Some(stack)) = (view.memory.bytecode(), stack) {
+        bytecode::add_stack(view, bytecode, list, label, stack);
+    }
 }
 
 fn add_stack(

@@ -1,6 +1,6 @@
 //! OCaml 5: all roots, kind by kind, of every domain.
 
-use memtrail_heap::write::{LabelRole, RootKind};
+use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
 use memtrail_ocaml::version::Family;
@@ -8,11 +8,14 @@ use memtrail_ocaml::version::Family;
 use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
 use super::stacks::Stacks;
-use super::{finalisers, modules, orphans, registered, registers, tracked};
+use super::{bytecode, finalisers, modules, orphans, registered, registers, tracked};
 
 pub(crate) fn roots(view: &View<'_, impl StoppedProcess>, list: &mut RootList) {
     modules::add(view, list);
     modules::add_exceptions(view, list);
+    if let Some(bytecode) = view.memory.bytecode() {
+        bytecode::add_globals(view, bytecode, list);
+    }
     let stacks = Stacks::new(view);
     for &state in view.domains {
         domain(view, list, stacks.as_ref(), state);
@@ -61,15 +64,11 @@ fn domain<F: StoppedProcess>(
             // The running one's stack is in the state.
             let (top, roots) =
                 if index == 0 { (top, local_roots) } else { (thread.top, thread.local_roots) };
-            if let (Some(stacks), Some(top)) = (stacks, top) {
-                stacks.add(list, label, top);
-            }
+            add_stack(view, list, stacks, label, top);
             registered::add_local(view, list, id, roots);
         }
     } else {
-        if let (Some(stacks), Some(top)) = (stacks, top) {
-            stacks.add(list, domain, top);
-        }
+        add_stack(view, list, stacks, domain, top);
         registered::add_local(view, list, id, local_roots);
     }
     registered::add_hooked(list, hooked);
@@ -81,5 +80,21 @@ fn domain<F: StoppedProcess>(
     tracked::add(view, list, StoppedProcess::tracked(view, state));
     for head in ephemerons::heads_of(memory, fields, state).into_iter().flatten() {
         ephemerons::each(memory, head, |at| list.ephemerons.push(at));
+    }
+}
+
+fn add_stack<F: StoppedProcess>(
+    view: &View<'_, F>,
+    list: &mut RootList,
+    stacks: Option<&Stacks<'_, F>>,
+    label: LabelId,
+    top: Option<Top>,
+) {
+    match (view.memory.bytecode(), stacks, top) {
+        (Some(bytecode), _, Some(Top::Multicore { fiber, .. })) => {
+            bytecode::add_fibers(view, bytecode, list, label, fiber);
+        }
+        (None, Some(stacks), Some(top)) => stacks.add(list, label, top),
+        _ => {}
     }
 }

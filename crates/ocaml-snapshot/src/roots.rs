@@ -1,5 +1,8 @@
 //! All roots, as they are found, with their labels.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
 use memtrail_heap::write::{LabelId, LabelRole, Labels, Root, RootKind, Sample, Strength};
 
 /// The roots, and what else is found on the way.
@@ -10,6 +13,8 @@ pub struct RootList {
     pub(super) samples: Vec<Sample>,
     /// Slots that have a label.
     slots: Vec<u64>,
+    /// Names of functions that have no symbols, by their code.
+    pub(super) function_names: HashMap<u64, Vec<u8>, BuildHasherDefault<DefaultHasher>>,
     /// Those of global variables, with their labels.
     pub(super) variables: Vec<(u64, LabelId)>,
 }
@@ -22,6 +27,7 @@ impl RootList {
             ephemerons: Vec::new(),
             samples: Vec::new(),
             slots: Vec::new(),
+            function_names: HashMap::default(),
             variables: Vec::new(),
         }
     }

@@ -44,14 +44,18 @@ pub fn domain_of_thread(
     let first = variable.checked_sub(NEIGHBOURHOOD)?;
     let places = (0..2 * NEIGHBOURHOOD).step_by(8).map(|offset| first.saturating_add(offset));
     let domains = places.filter_map(|at| memory.u64(at)).filter(|at| at.is_multiple_of(8));
-    let mut states = domains.filter_map(|domain| {
-        [STATE_5_3, STATE_5_4].into_iter().find_map(|field| {
-            let state = memory.field(domain, field).filter(|&state| state != 0)?;
-            let limit = memory.field(domain, field + 8)?;
-            (limit == state.checked_add(young_limit)?).then_some((domain, state))
-        })
-    });
+    let mut states =
+        domains.filter_map(|domain| Some((domain, state_of_domain(memory, domain, young_limit)?)));
     states.next()
+}
+
+/// The state of the domain whose `dom_internal` is at `domain`, if there can be one.
+pub fn state_of_domain(memory: &impl Memory, domain: Address, young_limit: u64) -> Option<Address> {
+    [STATE_5_3, STATE_5_4].into_iter().find_map(|field| {
+        let state = memory.field(domain, field).filter(|&state| state != 0)?;
+        let limit = memory.field(domain, field + 8)?;
+        (limit == state.checked_add(young_limit)?).then_some(state)
+    })
 }
 
 /// The lock of a domain, whoever holds it, from the address of its `dom_internal`; nothing if it is laid out otherwise.

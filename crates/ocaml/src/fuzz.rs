@@ -50,6 +50,22 @@ pub fn entry_code(input: &[u8]) {
     assert!(found.iter().all(|(slot, _)| entry.data.contains(slot)));
 }
 
+/// Files of bytecode, sections and marshalled values.
+pub fn bytecode(input: &[u8]) {
+    use crate::bytecode::{Events, global_names, sections};
+    for name in [sections::CODE, sections::SYMBOLS, sections::DEBUG] {
+        let content = sections::section(input, name).unwrap_or(input);
+        let _ = global_names::of_section(content);
+        let _ = global_names::of_sections(content);
+        let Ok(events) = Events::read(content) else { continue };
+        for position in [0, 4, 8, u64::MAX] {
+            for event in [events.from(position), events.of_return(position)].into_iter().flatten() {
+                let _ = (event.module(), event.function(), event.place(), event.variables());
+            }
+        }
+    }
+}
+
 /// Frame tables and debug information.
 pub(crate) fn frames(memory: &impl Memory, at: Address) {
     for packing in [Packing::OneLine, Packing::WithEnd] {

@@ -14,6 +14,7 @@
 #![deny(unsafe_code)]
 
 pub mod block;
+pub mod bytecode;
 pub mod calibrate;
 pub mod class_functions;
 pub mod code_references;
@@ -37,6 +38,8 @@ pub mod names;
 pub mod neighbours;
 pub mod own_name;
 pub mod parameters;
+#[cfg(feature = "shape")]
+pub mod shape;
 pub mod stack;
 pub mod symbols;
 pub mod variants;

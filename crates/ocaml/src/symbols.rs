@@ -302,6 +302,21 @@ pub mod parameters {
     pub const CUSTOM_MINOR_MAX_BYTES: &str = "caml_custom_minor_max_bsz";
 }
 
+/// Bytecode (`runtime/startup_byt.c`, `runtime/interp.c`, `runtime/fix_code.c`).
+pub mod bytecode {
+    /// All: data, pointer to the first instruction.
+    pub const CODE: &str = "caml_start_code";
+    /// All: data, `asize_t`.
+    pub const CODE_BYTES: &str = "caml_code_size";
+    /// All: data, a value: a block with all global variables; a root.
+    pub const GLOBALS: &str = "caml_global_data";
+    /// 4.x: data, pointer to the program's name: the file with the bytecode, unless the runtime is in it. 5.x has it in the first
+    /// field of [`super::parameters::PARAMS`].
+    pub const FILE: &str = "caml_exe_name";
+    /// 4.x, with `-output-complete-exe`: data, pointer to a marshalled table of sections, and its bytes.
+    pub const SECTIONS: [&str; 2] = ["caml_section_table", "caml_section_table_size"];
+}
+
 /// Variables that are private to the runtime: each with the exported functions whose code refers to it, by which it is
 /// found in programs without their symbols.
 pub mod private {

@@ -128,6 +128,14 @@ pub fn detect(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupported>
     if single { detect_single(has) } else { detect_multicore(has) }
 }
 
+/// Tells the version of a bytecode runtime, which [`detect`] refuses, from the names it exports.
+pub fn detect_bytecode(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupported> {
+    use fingerprint as f;
+    // It exports what native runtimes do, but for their own files.
+    let is_native = [f::NATIVE[0], f::NATIVE[1], f::FRAME_TABLE_SINGLE, f::FRAME_TABLE_MULTICORE];
+    detect(|name| has(name) || is_native.contains(&name))
+}
+
 fn detect_single(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupported> {
     use fingerprint as f;
     if !has(f::SAMPLER) {
@@ -212,6 +220,18 @@ mod tests {
         for version in Version::ALL {
             let symbols = exported(version);
             assert_eq!(detect(|name| symbols.contains(&name)), Ok(version));
+        }
+    }
+
+    #[test]
+    fn bytecode_runtimes_are_told_without_what_is_native() {
+        for version in Version::ALL {
+            let native = [f::NATIVE[0], f::NATIVE[1], f::FRAME_TABLE_SINGLE];
+            let mut symbols = exported(version);
+            symbols.retain(|name| !native.contains(name) && *name != f::FRAME_TABLE_MULTICORE);
+            symbols.push(f::BYTECODE);
+            assert_eq!(detect(|name| symbols.contains(&name)), Err(Unsupported::Bytecode));
+            assert_eq!(detect_bytecode(|name| symbols.contains(&name)), Ok(version));
         }
     }
 

@@ -8,6 +8,8 @@
 
 #[cfg(feature = "lookup")]
 mod allocators;
+#[cfg(feature = "lookup")]
+mod lines;
 pub mod modules;
 #[cfg(feature = "lookup")]
 mod names;
@@ -20,6 +22,8 @@ mod variables;
 
 #[cfg(feature = "lookup")]
 pub use allocators::OwnFunctions;
+#[cfg(feature = "lookup")]
+pub use lines::has_lines;
 #[cfg(feature = "lookup")]
 pub use names::demangled;
 #[cfg(feature = "lookup")]

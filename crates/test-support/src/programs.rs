@@ -127,14 +127,66 @@ pub fn build_bytecode(compiler: &Compiler, name: &str) -> Program {
     Program { path: dir.join(name), variables: Vec::new() }
 }
 
+/// The place of the interpreter of a bytecode program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpreter {
+    /// `ocamlrun` interprets its file.
+    Separate,
+    /// It is in the same file, in front of the bytecode.
+    InFile,
+    /// The bytecode is a part of its data.
+    WithData,
+}
+
+/// Compile `tests/programs/NAME.ml` to bytecode with an interpreter of one of these kinds.
+pub fn build_interpreted(compiler: &Compiler, name: &str, interpreter: Interpreter) -> Program {
+    let file = format!("{name}.ml");
+    let header = header(&read(&file));
+    let option = match interpreter {
+        Interpreter::Separate => None,
+        Interpreter::InFile => Some("-custom"),
+        Interpreter::WithData => Some("-output-complete-exe"),
+    };
+    let dir = cached(compiler, &[&file], &format!("bytecode {option:?}"), |dir| {
+        let mut command = Command::new(compiler.ocamlc());
+        command.arg("-g").args(option);
+        for library in &header.libraries {
+            if compiler.version >= (5, 0) || library == "threads" {
+                command.arg("-I").arg(format!("+{library}"));
+            }
+        }
+        command.args(header.libraries.iter().map(|library| format!("{library}.cma")));
+        compile(command.args(["-o", name, &file]).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: header.variables }
+}
+
 /// Compile `tests/programs/NAME.ml` without any shared library.
 pub fn build_static(compiler: &Compiler, name: &str) -> Program {
     let file = format!("{name}.ml");
+    let header = header(&read(&file));
     let dir = cached(compiler, &[&file], "static", |dir| {
         let mut command = Command::new(&compiler.ocamlopt);
-        compile(command.args(["-g", "-ccopt", "-static", "-o", name, &file]).current_dir(dir));
+        command.args(["-g", "-ccopt", "-static"]).args(libraries(compiler, &header.libraries));
+        compile(command.args(["-o", name, &file]).current_dir(dir));
     });
-    Program { path: dir.join(name), variables: Vec::new() }
+    Program { path: dir.join(name), variables: header.variables }
+}
+
+/// Compile `tests/programs/NAME.ml` with musl's C library: dynamically or statically linked.
+pub fn build_with_musl(compiler: &Compiler, name: &str, is_static: bool) -> Program {
+    let file = format!("{name}.ml");
+    let header = header(&read(&file));
+    let link = if is_static { "-static" } else { "-no-pie" };
+    let dir = cached(compiler, &[&file, "musl_stubs.c"], &format!("musl {link}"), |dir| {
+        let mut c = Command::new("musl-gcc");
+        compile(c.args(["-O1", "-c", "musl_stubs.c"]).current_dir(dir));
+        let mut command = Command::new(&compiler.ocamlopt);
+        command.args(["-g", "-cc", "musl-gcc", "-ccopt", link, "musl_stubs.o"]);
+        command.args(libraries(compiler, &header.libraries));
+        compile(command.args(["-o", name, &file]).current_dir(dir));
+    });
+    Program { path: dir.join(name), variables: header.variables }
 }
 
 /// The host of native plugins, and the plugin.

@@ -140,7 +140,8 @@ pub fn to_fit(
     bytes: Bytes,
     blocks: u64,
 ) -> io::Result<Fitted> {
-    let mut factor = 1.0;
+    // Names do not get fewer, so the factor is this one or larger.
+    let mut factor = (reader.size().0 as f64 / bytes.0.max(1) as f64).max(1.0);
     let mut passes = 1;
     loop {
         let mut subsample = Subsample::new(factor, 0).with_rates(rates.clone());

@@ -112,7 +112,7 @@ export async function unpack({ wasm, recordings, snapshots, references, sources 
 }
 
 /** Nothing stays nothing. */
-async function gunzip(bytes: ArrayBuffer): Promise<ArrayBuffer> {
+export async function gunzip(bytes: ArrayBuffer): Promise<ArrayBuffer> {
   if (bytes.byteLength === 0) return bytes;
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();

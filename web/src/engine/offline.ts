@@ -1,8 +1,10 @@
 /** The engine of a page that was opened from disk: the file contains everything. */
 import workerText from "worker:./worker.ts";
+import { fromBase64 } from "./base64.ts";
 import { unpack, type Parcel } from "./core.ts";
 import type { Query, Engine } from "./engine.ts";
 import { decode, EngineError, type QueryResponse } from "./slab.ts";
+import { storedResponse } from "./stored.ts";
 import type { Order, Report } from "./worker.ts";
 
 const WASM = 'script[type="application/x-memtrail-wasm"]';
@@ -42,6 +44,8 @@ export class OfflineEngine implements Engine {
     const response = this.turn.then(async () => {
       const server = await this.server;
       if (signal?.aborted) throw new EngineError("not asked any more");
+      const stored = await storedResponse<Fields>(query);
+      if (stored) return stored;
       return decode<Fields>(await server(JSON.stringify(query)));
     });
     this.turn = response.catch(() => undefined);
@@ -132,17 +136,4 @@ function inWorker(parcel: Parcel): Promise<Server> {
     buffers.push(...references.map(({ bytes }) => bytes));
     order({ parcel }, [wasm, sources, ...recordings.map(({ trace }) => trace), ...buffers]);
   });
-}
-
-interface FromBase64 {
-  fromBase64?(text: string): Uint8Array;
-}
-
-function fromBase64(text: string): ArrayBuffer {
-  const fast = (Uint8Array as unknown as FromBase64).fromBase64;
-  if (fast) return fast.call(Uint8Array, text).buffer as ArrayBuffer;
-  const binary = atob(text.trim());
-  const bytes = new Uint8Array(binary.length);
-  for (let index = 0; index < bytes.length; index += 1) bytes[index] = binary.charCodeAt(index);
-  return bytes.buffer;
 }

@@ -255,6 +255,8 @@ export type BlocksResponse = {
   size: Bytes,
   /** All reachable blocks. */
   of: number,
+  /** Rows that are left out. */
+  left_out: number,
 };
 
 /** A box of a nested picture. */
@@ -352,7 +354,7 @@ export type ChildrenResponse = {
 };
 
 /** What an owner does. */
-export type Class = "grows" | "falls_behind" | "filled_once" | "comes_and_goes" | "ended" | "stage" | "undecided";
+export type Class = "grows" | "falls_behind" | "filled_once" | "comes_and_goes" | "ended" | "stage" | "follows_keys" | "undecided";
 
 /** An owner that is no suspect. */
 export type ClearedOwner = {
@@ -1599,6 +1601,8 @@ export type SamplesResponse = {
   rows: Array<SiteRow>,
   /** How many rows there are. */
   count: number,
+  /** Rows that are left out. */
+  left_out: number,
 };
 
 /** How much has a name on its path. Columns: `entities`. */
@@ -1871,7 +1875,7 @@ export type SurvivorRow = {
 
 /** What survived from one snapshot to another. */
 export type SurvivorsResponse = {
-  /** The number of the earlier snapshot. */
+  /** The number of the earlier snapshot; those of several processes have other numbers and times. */
   from: number,
   /** That of the later one. */
   to: number,
@@ -1891,6 +1895,8 @@ export type SurvivorsResponse = {
   rows: Array<SurvivorRow>,
   /** How many rows there are. */
   count: number,
+  /** Rows that are left out. */
+  left_out: number,
 };
 
 /** An owner that grows. */
@@ -2088,6 +2094,8 @@ export type WhoResponse = {
   rows: Array<AllocatorRow>,
   /** How many rows there are. */
   count: number,
+  /** Rows that are left out. */
+  left_out: number,
   /** The calls as nested boxes, from the program's entry to what allocated, if the query wants any. */
   boxes: Array<SampledBox>,
 };
@@ -2105,7 +2113,7 @@ export type WhyResponse = {
   are_closures: boolean,
   /** What of it is alive. */
   alive: AliveEstimate,
-  /** Of all that is alive. */
+  /** Its share of all that is alive, in one process. */
   share: number,
   /**
    * Whether all blocks that are alive by the trace, of any function, were found in the snapshot; absent if it is
@@ -2116,6 +2124,8 @@ export type WhyResponse = {
   owners: Array<OwnerShare>,
   /** How many owners there are. */
   owner_count: number,
+  /** Owners that are left out. */
+  left_out: number,
   /** The paths by which it is retained, those of the same shape as one, the most frequent first. */
   paths: Array<PathShare>,
   /** All paths as nested boxes, if the query wants any. */

@@ -1,6 +1,7 @@
 /** Which snapshot is looked at, and how the page asks about it. */
 import { computed, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { hasStoredResponses } from "../engine/stored.ts";
 import { queryOnce, useQuery, type QueryState } from "../engine/useQuery.ts";
 import type { Query, QueryName } from "../engine/engine.ts";
 import type { QueryResponse, EngineError } from "../engine/slab.ts";
@@ -36,10 +37,12 @@ function find(wanted: string): SnapshotRow | undefined {
   return byNumber ?? snapshots.value.findLast(({ label }) => label === wanted);
 }
 
-/** The snapshot that is looked at: the selected one, or the last. */
-export const snapshot = computed<SnapshotRow | null>(
-  () => find(selectedNumber.value) ?? included.value.at(-1) ?? snapshots.value.at(-1) ?? null,
-);
+/** The snapshot that is looked at: the selected one, or the last of which something can be asked. */
+export const snapshot = computed<SnapshotRow | null>(() => {
+  const last = snapshots.value.at(-1);
+  const answered = last && hasStoredResponses(rec.value, last.number) ? last : undefined;
+  return find(selectedNumber.value) ?? answered ?? included.value.at(-1) ?? last ?? null;
+});
 
 /** What a snapshot is called in a list. */
 export function titleOf({ number, label, major }: SnapshotRow): string {

@@ -1,9 +1,15 @@
-//! The manual: `docs/`, a book of mdBook's. Its command reference is generated, its links are checked.
+//! The manual: `docs/`, a book of mdBook's. Its command reference and the outputs in its pages are generated, its links
+//! are checked.
 
+mod blocks;
 mod links;
 #[cfg(test)]
 mod messages;
+#[cfg(test)]
+mod options;
+mod recordings;
 mod reference;
+mod replay;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,21 +19,58 @@ use crate::command::{Outcome, memtrail, repository};
 /// Generated from `--help`.
 const REFERENCE: &str = "docs/commands.md";
 
-/// Write the command reference, then check all links.
+/// Write the command reference and the outputs in the pages, then check all links.
 pub(crate) fn build() -> Outcome {
-    let path = repository().join(REFERENCE);
-    let text = reference::text(Path::new(&memtrail()?))?;
-    fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    for (page, text) in generated()? {
+        let path = repository().join(&page);
+        fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+    }
     links()
 }
 
-/// Compare the command reference with what would be written, and check all links.
+/// Compare generated pages and outputs with what would be written, and check all links.
 pub(crate) fn check() -> Outcome {
-    let found = read(&repository().join(REFERENCE))?;
-    if found != reference::text(Path::new(&memtrail()?))? {
-        return Err(format!("{REFERENCE} is not what --help prints; `cargo xtask docs` writes it"));
+    for (page, text) in generated()? {
+        let found = read(&repository().join(&page))?;
+        if let Some((line, (found, new))) =
+            (1..).zip(found.lines().zip(text.lines())).find(|(_, (found, new))| found != new)
+        {
+            return Err(format!(
+                "{}:{line} is not what memtrail prints; `cargo xtask docs` writes it\n  \
+                 in the page:  {found}\n  now:          {new}",
+                page.display()
+            ));
+        }
+        if found != text {
+            return Err(format!("{} is too long or too short", page.display()));
+        }
     }
     links()
+}
+
+/// Pages with generated parts, and their texts.
+fn generated() -> Outcome<Vec<(PathBuf, String)>> {
+    let program = std::env::var("MEMTRAIL").or_else(|_| memtrail())?;
+    let program = Path::new(&program);
+    let mut generated = vec![(REFERENCE.into(), reference::text(program)?)];
+    let replay = replay::Replay::new(program)?;
+    for page in pages_with_examples()? {
+        let text = replay.page(&read(&repository().join(&page))?);
+        let text = text.map_err(|e| format!("{}:{e}", page.display()))?;
+        generated.push((page, text));
+    }
+    Ok(generated)
+}
+
+/// Pages for users whose code blocks are checked.
+fn pages_with_examples() -> Outcome<Vec<PathBuf>> {
+    let is_for_users = |page: &PathBuf| {
+        page != Path::new(REFERENCE)
+            && (page == Path::new("README.md")
+                || page.starts_with("docs")
+                || page.starts_with("examples"))
+    };
+    Ok(pages()?.into_iter().filter(is_for_users).collect())
 }
 
 fn links() -> Outcome {
@@ -74,6 +117,32 @@ mod tests {
             assert!(pages.contains(&page.into()), "{page} is checked");
         }
         assert_eq!(links::broken(repository(), &pages).unwrap(), [""; 0]);
+    }
+
+    #[test]
+    fn every_code_block_is_run_or_has_a_reason() {
+        let mut run = 0;
+        for page in pages_with_examples().unwrap() {
+            let text = read(&repository().join(&page)).unwrap();
+            let blocks = blocks::read(&text);
+            let blocks = blocks.unwrap_or_else(|wrong| panic!("{}:{wrong}", page.display()));
+            run += blocks.iter().filter(|block| block.check != blocks::Check::NotRun).count();
+        }
+        assert!(run > 10, "{run}");
+    }
+
+    #[test]
+    fn commands_and_options_in_pages_exist() {
+        let reference = read(&repository().join(REFERENCE)).unwrap();
+        let options = options::Options::read(&reference);
+        for page in pages_with_examples().unwrap() {
+            let text = read(&repository().join(&page)).unwrap();
+            for block in blocks::read(&text).unwrap() {
+                let unknown: Vec<_> =
+                    block.lines.iter().flat_map(|line| options.unknown(line)).collect();
+                assert_eq!(unknown, [""; 0], "{}:{}", page.display(), block.line);
+            }
+        }
     }
 
     /// mdBook leaves out what its table of contents does not name.

@@ -66,8 +66,9 @@ pub(super) fn why(
         are_callers: false,
         are_closures: true,
         alive: whole.exactly(),
-        share: whole.bytes.share_of(all),
+        share: Some(whole.bytes.share_of(all)),
         coverage: None,
+        left_out: owner_count - owners.len(),
         owners,
         owner_count,
         paths: paths(loaded, recording, &blocks, limit)?,
@@ -128,6 +129,7 @@ fn paths(
             retained: path.retained,
             alive: counted.exactly(),
             example: path.example,
+            processes: Vec::new(),
         }
     };
     Ok(merged.into_iter().take(limit).map(share).collect())

@@ -7,6 +7,7 @@ use memtrail_trace::{BlockId, Source};
 use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
+use super::parts::add_fields;
 use crate::recording::Recording;
 
 /// The sampled blocks of a trace against those of a snapshot.
@@ -28,6 +29,8 @@ pub struct Coverage {
     /// written.
     pub unwritten: u64,
 }
+
+add_fields!(Coverage: alive, found, unreachable, reported_later, not_found, unwritten);
 
 /// Compares them; nothing if it is unknown when the snapshot was taken.
 pub(super) fn coverage(loaded: &LoadedSnapshot, recording: &Recording) -> Option<Coverage> {

@@ -1,6 +1,9 @@
 //! The sampled blocks of a snapshot that are alive, with what the allocation trace has of each: what answers
 //! about both halves of a recording are made of.
 
+use std::cmp::Reverse;
+use std::ops::AddAssign;
+
 use memtrail_heap::BlockIndex;
 use memtrail_profile::Profile;
 use memtrail_profile::blocks::Row;
@@ -66,6 +69,28 @@ pub struct AliveEstimate {
     /// When they were allocated, in seconds since the start: a tenth of the bytes before the first moment, half before
     /// the second, all but a tenth before the third.
     pub allocated: Option<[f64; 3]>,
+}
+
+impl AliveEstimate {
+    /// For an order by size, largest first.
+    pub(crate) const fn descending(&self) -> Reverse<u64> {
+        Reverse(self.bytes.value.round() as u64)
+    }
+}
+
+/// Adds blocks of another process, which was sampled independently.
+impl AddAssign for AliveEstimate {
+    fn add_assign(&mut self, more: Self) {
+        self.allocated = match (self.sampled, more.sampled) {
+            (0, _) => more.allocated,
+            (_, 0) => self.allocated,
+            // Processes start at different times.
+            _ => None,
+        };
+        self.bytes += more.bytes;
+        self.blocks += more.blocks;
+        self.sampled += more.sampled;
+    }
 }
 
 /// Sums up blocks.

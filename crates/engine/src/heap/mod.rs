@@ -26,6 +26,7 @@ pub(crate) mod outcome;
 mod over_time;
 mod owner_changes;
 mod owners;
+pub(crate) mod parts;
 mod paths;
 mod roots;
 mod rows;
@@ -58,6 +59,7 @@ pub use over_time::{
 };
 pub use owner_changes::{OwnerChange, OwnerChanges};
 pub use owners::{OwnerFigures, OwnerKind, OwnersResponse};
+pub use parts::{AlivePart, Part, SitePart, SurvivorPart};
 pub use paths::{PathResponse, PathRow, PathStep};
 pub use roots::{RootFigures, RootKindFigures, RootsResponse};
 pub use sampled_boxes::SampledBox;

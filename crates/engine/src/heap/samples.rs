@@ -17,6 +17,7 @@ use serde::Serialize;
 use super::coverage::{Coverage, coverage};
 use super::join::{self, Sampled};
 use super::loaded::LoadedSnapshot;
+use super::parts::{Part, SitePart};
 use super::rows::Rows;
 use crate::names::{row, shown};
 use crate::query::{By, HeapSamples, SiteOrder};
@@ -78,6 +79,8 @@ pub struct SamplesResponse {
     pub rows: Vec<SiteRow>,
     /// How many rows there are.
     pub count: usize,
+    /// Rows that are left out.
+    pub left_out: usize,
 }
 
 /// A place in the program, with its sampled blocks that are alive.
@@ -113,6 +116,10 @@ pub struct SiteRow {
     pub example: Option<BlockIndex>,
     /// The most frequent kinds of the blocks.
     pub kinds: Vec<String>,
+    /// Its parts in the processes of a family, that of most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub processes: Vec<Part<SitePart>>,
 }
 
 /// Where and when a block was allocated, if the trace knows it.
@@ -215,6 +222,7 @@ pub(crate) fn samples(
             retained: sum.retained.bytes(),
             example: sum.example,
             kinds: kinds.collect(),
+            processes: Vec::new(),
         };
         match name {
             None => figures,
@@ -231,13 +239,15 @@ pub(crate) fn samples(
     });
     let mut alive = Sum::default();
     groups.alive.iter().for_each(|group| alive.add(group));
+    let rows: Vec<SiteRow> = rows.collect();
     SamplesResponse {
         sampled: groups.blocks.len(),
         unreachable: groups.unreachable,
         unknown: groups.unknown,
         coverage: coverage(loaded, recording),
         alive: estimator.bytes(&alive),
-        rows: rows.collect(),
+        left_out: order.len() - rows.len(),
+        rows,
         count: order.len(),
     }
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use super::join::{AliveEstimate, Live, Tally};
 use super::loaded::LoadedSnapshot;
+use super::parts::{Part, SurvivorPart};
 use super::rows::Rows;
 use super::samples::{allocating_site, label};
 use crate::api_error::ApiError;
@@ -24,14 +25,22 @@ use crate::recording::Recording;
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct SurvivorsResponse {
-    /// The number of the earlier snapshot.
-    pub from: u64,
+    /// The number of the earlier snapshot; those of several processes have other numbers and times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(as = "u64"))]
+    pub from: Option<u64>,
     /// That of the later one.
-    pub to: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(as = "u64"))]
+    pub to: Option<u64>,
     /// When the earlier one was taken, in seconds since the recording's start.
-    pub from_at: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(as = "f64"))]
+    pub from_at: Option<f64>,
     /// When the later one was.
-    pub to_at: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(as = "f64"))]
+    pub to_at: Option<f64>,
     /// All that was alive in the earlier one and is in the later one.
     pub survived: AliveEstimate,
     /// All that was alive in the earlier one and is not in the later one.
@@ -44,6 +53,8 @@ pub struct SurvivorsResponse {
     pub rows: Vec<SurvivorRow>,
     /// How many rows there are.
     pub count: usize,
+    /// Rows that are left out.
+    pub left_out: usize,
 }
 
 /// What a place in the program allocated, and what became of it between the snapshots.
@@ -70,6 +81,10 @@ pub struct SurvivorRow {
     pub added: AliveEstimate,
     /// What part of the bytes that were alive in the earlier one survived, from 0 to 1; none if there were none.
     pub survival: Option<f64>,
+    /// Its parts in the processes of a family, that of most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub processes: Vec<Part<SurvivorPart>>,
 }
 
 /// What became of a sampled block.
@@ -154,19 +169,21 @@ pub(super) fn survivors(
             freed: group.freed.finish(profile),
             added: group.added.finish(profile),
             survival,
+            processes: Vec::new(),
         }
     });
     let rows: Vec<SurvivorRow> = rows.collect();
     let [before, after] = between.loaded;
     SurvivorsResponse {
-        from: before.heap().snapshot.facts.number,
-        to: after.heap().snapshot.facts.number,
-        from_at: between.at[0],
-        to_at: between.at[1],
+        from: Some(before.heap().snapshot.facts.number),
+        to: Some(after.heap().snapshot.facts.number),
+        from_at: Some(between.at[0]),
+        to_at: Some(between.at[1]),
         survived: all.survived.finish(profile),
         freed: all.freed.finish(profile),
         added: all.added.finish(profile),
         unknown,
+        left_out: order.len() - rows.len(),
         count: order.len(),
         rows,
     }

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::LoadedSnapshot;
 use super::meant::Meant;
+use super::parts::{AlivePart, Part};
 use super::rows::Rows;
 use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::{label, sites};
@@ -41,6 +42,8 @@ pub struct WhoResponse {
     pub rows: Vec<AllocatorRow>,
     /// How many rows there are.
     pub count: usize,
+    /// Rows that are left out.
+    pub left_out: usize,
     /// The calls as nested boxes, from the program's entry to what allocated, if the query wants any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub boxes: Vec<SampledBox>,
@@ -66,6 +69,10 @@ pub struct AllocatorRow {
     pub callers: Vec<String>,
     /// That block.
     pub example: BlockIndex,
+    /// Its parts in the processes of a family, that of most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub processes: Vec<Part<AlivePart>>,
 }
 
 pub(super) fn who(
@@ -115,11 +122,14 @@ pub(super) fn who(
             share,
             callers: callers.take(MAX_CALLERS).collect(),
             example: one.block,
+            processes: Vec::new(),
         }
     });
+    let rows: Vec<AllocatorRow> = rows.collect();
     Ok(WhoResponse {
         of: meant.blocks.name(),
-        rows: rows.collect(),
+        left_out: count - rows.len(),
+        rows,
         names: meant.names,
         size: meant.size,
         external: meant.external,

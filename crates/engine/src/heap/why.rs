@@ -15,6 +15,7 @@ use super::coverage::{Coverage, coverage};
 use super::join::{AliveEstimate, Live, Tally, live};
 use super::loaded::{LoadedSnapshot, damaged};
 use super::node;
+use super::parts::{AlivePart, Part};
 use super::sampled_boxes::{PathTree, SampledBox, StepName};
 use super::samples::sites;
 use crate::api_error::ApiError;
@@ -44,8 +45,10 @@ pub struct WhyResponse {
     pub are_closures: bool,
     /// What of it is alive.
     pub alive: AliveEstimate,
-    /// Of all that is alive.
-    pub share: f64,
+    /// Its share of all that is alive, in one process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(as = "f64"))]
+    pub share: Option<f64>,
     /// Whether all blocks that are alive by the trace, of any function, were found in the snapshot; absent if it is
     /// unknown when that was taken.
     pub coverage: Option<Coverage>,
@@ -53,6 +56,8 @@ pub struct WhyResponse {
     pub owners: Vec<OwnerShare>,
     /// How many owners there are.
     pub owner_count: usize,
+    /// Owners that are left out.
+    pub left_out: usize,
     /// The paths by which it is retained, those of the same shape as one, the most frequent first.
     pub paths: Vec<PathShare>,
     /// All paths as nested boxes, if the query wants any.
@@ -82,6 +87,10 @@ pub struct OwnerShare {
     pub share: f64,
     /// One of the blocks.
     pub example: BlockIndex,
+    /// Its parts in the processes of a family, that of most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub processes: Vec<Part<AlivePart>>,
 }
 
 /// Retaining paths of the same shape.
@@ -103,6 +112,10 @@ pub struct PathShare {
     pub alive: AliveEstimate,
     /// One of them.
     pub example: BlockIndex,
+    /// Its parts in the processes of a family, that of most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub processes: Vec<Part<AlivePart>>,
 }
 
 /// The answer; none if nothing is alive and sampled.
@@ -141,7 +154,7 @@ pub(super) fn why(
             Some(owner_share(loaded, rows.get(&owner)?, tally.finish(profile), share, example))
         },
     );
-    let owners = owners.collect();
+    let owners: Vec<OwnerShare> = owners.collect();
     let every = blocks.len().div_ceil(MAX_PATHS).max(1);
     let some: Vec<Live> = blocks.iter().step_by(every).copied().collect();
     let weighted: Vec<(BlockIndex, u64)> =
@@ -166,6 +179,7 @@ pub(super) fn why(
             retained: path.retained,
             alive: tally.finish(profile),
             example: path.example,
+            processes: Vec::new(),
         }
     });
     let paths = paths.collect();
@@ -188,8 +202,9 @@ pub(super) fn why(
         are_callers,
         are_closures: false,
         alive,
-        share,
+        share: Some(share),
         coverage,
+        left_out: owner_count - owners.len(),
         owners,
         owner_count,
         paths,
@@ -226,6 +241,7 @@ pub(super) fn owner_share(
         alive,
         share,
         example,
+        processes: Vec::new(),
     }
 }
 

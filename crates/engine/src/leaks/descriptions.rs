@@ -289,7 +289,13 @@ pub(super) fn reason(owner: &Owner<'_>, class: Class, recording: &Recording) -> 
         Class::FilledOnce => allocation_times(owner, recording).map(|(_, _, last)| last),
         _ => None,
     };
-    class_reason(class, filled, owner.live.len())
+    let reason = class_reason(class, filled, owner.live.len());
+    match owner.recursion() {
+        (calls, part) if class == Class::Undecided && part > super::verdict::DEEP => {
+            format!("{reason}; {calls} calls of a recursive function own it, until they return")
+        }
+        _ => reason,
+    }
 }
 
 /// The sentence of a class, with when nine tenths had been allocated and the number of live samples.
@@ -308,6 +314,10 @@ pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) ->
         }
         Class::Stage => {
             "belongs to one stage of a task: other call sites allocated before it".to_owned()
+        }
+        Class::FollowsKeys => {
+            "weak table: its entries live as long as their keys, which others retain, and it drops empty ones itself"
+                .to_owned()
         }
         Class::Undecided => too_few(sampled),
         Class::Grows | Class::FallsBehind => "grows".to_owned(),

@@ -83,9 +83,9 @@ pub(super) struct Gathered {
     pub(super) owners: Vec<Option<usize>>,
 }
 
-/// Gathers what is known of owners.
+/// Gathers what is known of owners, and whether each is a weak table that grows with keys of others.
 pub(super) fn gather(
-    owners: &[Owner<'_>],
+    (owners, follow_keys): (&[Owner<'_>], &[bool]),
     history: &History,
     clock: &Clock,
     recording: &Recording,
@@ -109,7 +109,13 @@ pub(super) fn gather(
         sizes.push(owner.bytes());
         if sizes.iter().any(|size| *size as f64 >= LEAST) {
             let (kind, name) = key;
-            let known = OwnerEvidence { kind, name, sizes, ..OwnerEvidence::default() };
+            let known = OwnerEvidence {
+                kind,
+                name,
+                sizes,
+                follows_keys: follow_keys.get(place).copied().unwrap_or(false),
+                ..OwnerEvidence::default()
+            };
             evidence.owners.push(of_owner(
                 known,
                 owner,
@@ -170,6 +176,7 @@ fn of_owner(
         stayed: owner.places.iter().map(|place| place.stayed).sum(),
         threads: threads.unwrap_or_default(),
         replaced: replaced(owner),
+        recursion: owner.recursion().1,
         ..known
     }
 }

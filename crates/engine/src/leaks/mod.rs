@@ -3,7 +3,7 @@
 //! | step | module |
 //! |---|---|
 //! | put sampled blocks to their owners, and other blocks from the same places beside them | [`owned`] |
-//! | gather evidence: sizes by snapshot, dates of samples | [`gathered`], [`threads`] |
+//! | gather evidence: sizes by snapshot, dates of samples | [`gathered`], [`threads`], [`weak_tables`] |
 //! | judge whether an owner grows | [`verdict`] |
 //! | look into those that do | [`contents`], [`evidence`], [`details`] |
 //! | describe the kind of leak | [`rules`] |
@@ -40,6 +40,7 @@ mod threads;
 mod unowned;
 mod unrecorded;
 pub mod verdict;
+mod weak_tables;
 
 use std::collections::HashMap;
 
@@ -91,8 +92,9 @@ pub(crate) fn leaks(
     let heap = loaded.heap();
     let external = heap.graph.held_external(SUPER_ROOT);
     let alive = heap.graph.held(SUPER_ROOT).bytes() + external;
+    let follow_keys = weak_tables::follow_keys(loaded, &block_owners, &owners)?;
     let Gathered { evidence, owners: places } =
-        gathered::gather(&owners, &history, &clock, recording, alive);
+        gathered::gather((&owners, &follow_keys), &history, &clock, recording, alive);
     let counts = (owners.len(), owners.iter().map(|owner| owner.live.len()).sum());
     let judged = verdict::judge(&evidence);
     let unjudged = judged.iter().filter(|one| one.class == Class::Undecided && one.is_large);

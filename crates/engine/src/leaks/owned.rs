@@ -89,6 +89,24 @@ impl Owner<'_> {
         self.owned.saturating_add(self.external)
     }
 
+    /// Calls of a recursive function that wait for each other, and the part of its bytes that others own than the one that
+    /// owns most. Frames on several stacks are no recursion.
+    pub(super) fn recursion(&self) -> (usize, f64) {
+        if self.kind != "stack" {
+            return (0, 0.0);
+        }
+        let mut of_stack: HashMap<&[String], (usize, u64, u64)> = HashMap::new();
+        for row in &self.rows {
+            let Some((_, stack)) = row.path.split_last() else { continue };
+            let bytes = row.owned.0.saturating_add(row.owned_external.0);
+            let (calls, sum, most) = of_stack.entry(stack).or_default();
+            (*calls, *sum, *most) = (*calls + 1, *sum + bytes, bytes.max(*most));
+        }
+        let deepest = of_stack.values().map(|(calls, ..)| *calls).max().unwrap_or(0);
+        let others: u64 = of_stack.values().map(|(_, sum, most)| sum - most).sum();
+        (deepest, others as f64 / self.bytes().max(1) as f64)
+    }
+
     /// The lifetimes of all blocks that were allocated in its places.
     pub(super) fn lifetimes(&self) -> Vec<Lifetime> {
         self.places.iter().flat_map(|place| place.all.iter().copied()).collect()

@@ -11,6 +11,7 @@ use super::growth::GrowthRate;
 use super::teardown::Teardown;
 use super::unrecorded::Unrecorded;
 use super::verdict::{Class, Evidence};
+use crate::heap::parts::add_fields;
 
 /// What leaks, as far as the recording shows.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -210,6 +211,8 @@ pub struct BlocksEstimate {
     /// How many were sampled.
     pub sampled: u64,
 }
+
+add_fields!(BlocksEstimate: bytes, blocks, sampled);
 
 /// What is unreachable, by call site.
 #[derive(Clone, Debug, Serialize)]

@@ -8,42 +8,31 @@ use memtrail_heap::query::{self, Catalogue, Container, Containers};
 use serde::Serialize;
 
 use super::family::Member;
-use super::merge::{Merge, Question};
+use super::merge::{FamilyForm, Merge, Question};
+use super::selection::Selection;
+use super::summed::OfMember;
 use super::unanswered::Unanswered;
 use super::view::View;
+use crate::query::ContainerSort;
 
 /// Which containers retain most?
 #[derive(Clone, Debug)]
 pub struct ContainersQuestion {
     /// Sorts of containers.
     pub of: Vec<Structure>,
-    /// Maximum number of containers.
-    pub limit: usize,
+    /// Rows that are wanted.
+    pub selection: Selection<ContainerSort>,
 }
 
-/// Containers, the largest retained size first.
-#[derive(Debug, Serialize)]
+/// Containers, in the order that was asked for.
+#[derive(Clone, Debug, Serialize)]
 pub struct LargestContainers {
     /// The containers.
-    pub rows: Vec<ContainerOf>,
+    pub rows: Vec<OfMember<Container>>,
     /// The number of all containers.
     pub count: u64,
-    /// Containers that the limit left out.
+    /// Containers that are left out.
     pub left_out: u64,
-}
-
-/// A container of a process.
-#[derive(Debug, Serialize)]
-pub struct ContainerOf {
-    /// In a family, the recording of the process.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub recording: Option<String>,
-    /// The name of the process.
-    #[serde(skip)]
-    pub process: Option<String>,
-    /// The container.
-    #[serde(flatten)]
-    pub row: Container,
 }
 
 impl Question for ContainersQuestion {
@@ -53,31 +42,37 @@ impl Question for ContainersQuestion {
         true
     }
 
-    fn limit(&self) -> usize {
-        self.limit
+    fn selection(&self) -> Selection<ContainerSort> {
+        self.selection.clone()
     }
 
     fn answer(&self, view: &View<'_>) -> Result<LargestContainers, Unanswered> {
         let heap = view.heap;
+        let Selection { find, order, .. } = &self.selection;
+        // The largest of all processes are among the largest of each.
+        let are_largest = find.is_none() && *order == ContainerSort::Retained;
+        let most = if are_largest { self.selection.end() } else { usize::MAX };
         let found = view.work("measuring containers", || {
             let mut structures = Structures::new_in(view.place, &heap.snapshot, heap.threads)?;
             structures.add_first_cells(&heap.types);
             let catalogue = Catalogue::new_in(view.place, heap)?;
-            // The largest of all processes are among the largest of each.
-            let found = query::containers(heap, &structures, &catalogue, &self.of, self.limit)?;
+            let found = query::containers(heap, &structures, &catalogue, &self.of, most)?;
             Ok::<_, Failed>(found)
         });
         let Containers { rows, count } = found?;
-        let row = |row| ContainerOf { recording: None, process: None, row };
-        Ok(LargestContainers { rows: rows.into_iter().map(row).collect(), count, left_out: 0 })
+        let rows = rows.into_iter().map(OfMember::from).collect();
+        Ok(LargestContainers { rows, count, left_out: 0 })
     }
 }
 
 impl Merge for LargestContainers {
+    type Order = ContainerSort;
+
+    const OF_FAMILY: FamilyForm = FamilyForm::Sum;
+
     fn name_process(&mut self, process: &Member) {
         for row in &mut self.rows {
-            row.recording = Some(process.recording.clone());
-            row.process = Some(process.name.clone());
+            row.name_process(process);
         }
     }
 
@@ -86,9 +81,21 @@ impl Merge for LargestContainers {
         self.rows.extend(other.rows);
     }
 
-    fn finish(&mut self, limit: usize) {
-        self.rows.sort_by_key(|of| Reverse(of.row.retained + of.row.retained_external));
-        self.rows.truncate(limit);
-        self.left_out = self.count.saturating_sub(self.rows.len() as u64);
+    fn finish(&mut self, selection: &Selection<ContainerSort>) {
+        let rows = &mut self.rows;
+        selection.search(rows, |OfMember { row, .. }| {
+            [&row.r#type, &row.owner, &row.path].map(String::as_str).to_vec()
+        });
+        rows.sort_by_key(|of| Reverse(of.row.retained + of.row.retained_external));
+        match selection.order {
+            ContainerSort::Retained => {}
+            ContainerSort::Entries => rows.sort_by_key(|of| Reverse(of.row.entries)),
+            ContainerSort::Wasted => rows.sort_by_key(|of| Reverse(of.row.waste.sum())),
+            ContainerSort::External => rows.sort_by_key(|of| Reverse(of.row.retained_external)),
+            ContainerSort::Name => rows.sort_by(|a, b| a.row.r#type.cmp(&b.row.r#type)),
+        }
+        let found = if selection.find.is_some() { rows.len() as u64 } else { self.count };
+        selection.cut(rows);
+        self.left_out = found.saturating_sub(rows.len() as u64);
     }
 }

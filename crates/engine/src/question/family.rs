@@ -1,6 +1,5 @@
 //! Sums over the last snapshots of a family: all processes, each process, each generation.
 
-use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
@@ -67,18 +66,37 @@ impl Sizes {
     }
 }
 
-/// The last snapshot of a process.
+/// A process in an answer about a family.
 #[derive(Debug, Serialize)]
-pub struct OfProcess {
+pub struct OfProcess<A> {
     /// The process.
     #[serde(flatten)]
     pub process: Member,
     /// Sizes of the blocks in its snapshot.
     #[serde(flatten)]
-    pub sizes: Sizes,
+    pub sizes: Option<Sizes>,
     /// Memory of a fork that may be counted twice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub twice: Option<Twice>,
+    /// The answer about it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub answer: Option<A>,
+    /// The size by which answers are in order.
+    #[serde(skip)]
+    pub size: Bytes,
+}
+
+/// The processes of a family in an answer.
+#[derive(Debug, Serialize)]
+pub struct Family<A> {
+    /// Processes, the largest first.
+    pub processes: Vec<OfProcess<A>>,
+    /// Sums over the processes.
+    #[serde(flatten)]
+    pub sums: FamilySums,
+    /// Recordings of processes in which what was asked for does not occur.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub absent: Vec<String>,
 }
 
 /// Memory of a fork at the same addresses as in its original. It is in memory once, unless one of them has written to
@@ -104,15 +122,27 @@ pub struct Generation {
     pub sizes: Sizes,
 }
 
-/// Sums over processes.
+impl<A> Family<A> {
+    /// True if any process is a copy of its parent.
+    pub fn has_forks(&self) -> bool {
+        self.processes.iter().any(|one| one.process.is_fork)
+    }
+
+    /// The name of the process with a recording.
+    pub fn name_of(&self, recording: &str) -> Option<&str> {
+        let known = self.processes.iter().find(|one| one.process.recording == recording)?;
+        Some(&known.process.name)
+    }
+}
+
+/// Sums over processes, if their sizes are known.
 #[derive(Debug, Default, Serialize)]
 pub struct FamilySums {
     /// All processes together.
-    #[serde(skip)]
-    pub all: Sizes,
-    /// Processes, the largest first.
-    pub processes: Vec<OfProcess>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub all: Option<Sizes>,
     /// Sums by generation.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub generations: Vec<Generation>,
     /// Sum over forks of what may be counted twice, of all that is reachable.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -163,16 +193,21 @@ impl Copies {
 
 impl FamilySums {
     /// No sums yet, of these processes.
-    pub fn of(members: &[Member]) -> Self {
+    pub(super) fn of(members: &[Member]) -> Self {
         let originals = members.iter().filter_map(|member| member.copy_of.clone()).collect();
         Self { copies: Copies { originals, ..Copies::default() }, ..Self::default() }
     }
 
-    /// Adds a process.
+    /// Adds a process; returns its memory that may be counted twice.
     ///
     /// # Errors
     /// If a section of its snapshot is damaged.
-    pub fn add(&mut self, member: &Member, heap: &Heap<'_>, sizes: Sizes) -> Result<(), Error> {
+    pub(super) fn add(
+        &mut self,
+        member: &Member,
+        heap: &Heap<'_>,
+        sizes: Sizes,
+    ) -> Result<Option<Twice>, Error> {
         let twice = self.copies.look(member, heap)?;
         if let Some(Twice { blocks, bytes }) = twice {
             let sum = self.twice.get_or_insert_default();
@@ -182,10 +217,7 @@ impl FamilySums {
         self.reachable += query::everything(heap).retained;
         self.counted_once =
             self.twice.map(|twice| Bytes(self.reachable.0.saturating_sub(twice.bytes.0)));
-        self.all.add(sizes);
-        self.processes.push(OfProcess { process: member.clone(), sizes, twice });
-        let size = |process: &OfProcess| (process.sizes.owned, process.sizes.owned_external);
-        self.processes.sort_by_key(|process| Reverse(size(process)));
+        self.all.get_or_insert_default().add(sizes);
         let number = member.generation;
         let place = self.generations.binary_search_by_key(&number, |one| one.number);
         let place = place.unwrap_or_else(|place| {
@@ -195,11 +227,6 @@ impl FamilySums {
         });
         self.generations[place].processes += 1;
         self.generations[place].sizes.add(sizes);
-        Ok(())
-    }
-
-    /// The number of processes.
-    pub const fn count(&self) -> usize {
-        self.processes.len()
+        Ok(twice)
     }
 }

@@ -1,18 +1,21 @@
 //! Blocks by type or kind.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{self, AllocatedBy, AllocatedPart, Histogram, KindRow};
+use memtrail_heap::query::{self, AllocatedBy, AllocatedPart, Histogram, KindOrder, KindRow};
 use serde::Serialize;
 
 use super::family::{Member, Sizes};
-use super::merge::{Merge, Question, cut};
+use super::merge::{FamilyForm, Merge, Question};
 use super::named;
+use super::selection::Selection;
+use super::summed::{SumRow, Summed, merge_rows, name_rows, order_parts};
 use super::unanswered::Unanswered;
 use super::view::View;
+use crate::heap::Part;
+use crate::heap::parts::add_fields;
 
 /// How many blocks are there of each type or kind?
 #[derive(Clone, Debug)]
@@ -21,16 +24,16 @@ pub struct HistogramQuestion {
     pub by_type: bool,
     /// Count blocks of these owners only, by a name or a part of names.
     pub owner: Option<String>,
-    /// Maximum number of rows.
-    pub limit: usize,
+    /// Rows that are wanted.
+    pub selection: Selection<KindOrder>,
 }
 
 /// Blocks by type or kind.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct KindHistogram {
-    /// Types or kinds.
-    pub rows: Vec<KindSum>,
-    /// Rows that the limit left out.
+    /// Types or kinds. What blocks retain in several processes is at least what the row says.
+    pub rows: Vec<Summed<KindRow, KindPart>>,
+    /// Rows that are left out.
     pub left_out: usize,
     /// Blocks that are reachable.
     pub blocks: u64,
@@ -44,22 +47,9 @@ pub struct KindHistogram {
     external: Bytes,
 }
 
-/// Blocks of one type or kind.
-#[derive(Debug, Serialize)]
-pub struct KindSum {
-    /// Sums over all processes. What blocks retain is at least that.
-    #[serde(flatten)]
-    pub sum: KindRow,
-    /// The processes of a family that have some, that of most first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub processes: Vec<ProcessPart>,
-}
-
 /// Blocks of one kind in a process.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProcessPart {
-    /// The folder of its recording.
-    pub recording: String,
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct KindPart {
     /// Blocks.
     pub blocks: u64,
     /// Their size.
@@ -73,8 +63,8 @@ impl Question for HistogramQuestion {
         self.by_type
     }
 
-    fn limit(&self) -> usize {
-        self.limit
+    fn selection(&self) -> Selection<KindOrder> {
+        self.selection.clone()
     }
 
     fn answer(&self, view: &View<'_>) -> Result<KindHistogram, Unanswered> {
@@ -97,7 +87,7 @@ impl Question for HistogramQuestion {
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
-pub fn allocated_parts(
+pub(super) fn allocated_parts(
     view: &View<'_>,
     histogram: &mut Histogram,
     owners: Option<&[RootNodeId]>,
@@ -117,18 +107,18 @@ impl From<Histogram> for KindHistogram {
     fn from(histogram: Histogram) -> Self {
         let external = histogram.external();
         let Histogram { rows, blocks, bytes, unreachable_blocks, unreachable_bytes } = histogram;
-        let rows = rows.into_iter().map(|sum| KindSum { sum, processes: Vec::new() }).collect();
-        let left_out = 0;
+        let (rows, left_out) = (rows.into_iter().map(Summed::from).collect(), 0);
         Self { rows, left_out, blocks, bytes, unreachable_blocks, unreachable_bytes, external }
     }
 }
 
 impl Merge for KindHistogram {
+    type Order = KindOrder;
+
+    const OF_FAMILY: FamilyForm = FamilyForm::Sum;
+
     fn name_process(&mut self, process: &Member) {
-        for KindSum { sum, processes } in &mut self.rows {
-            let recording = process.recording.clone();
-            processes.push(ProcessPart { recording, blocks: sum.blocks, bytes: sum.bytes });
-        }
+        name_rows(&mut self.rows, process);
     }
 
     fn merge(&mut self, other: Self) {
@@ -139,53 +129,70 @@ impl Merge for KindHistogram {
         self.unreachable_blocks = blocks.map(|(a, b)| a + b);
         let size = self.unreachable_bytes.zip(other.unreachable_bytes);
         self.unreachable_bytes = size.map(|(a, b)| a + b);
-        let known = self.rows.iter().enumerate();
-        let places: HashMap<String, usize> =
-            known.map(|(place, row)| (row.sum.kind.clone(), place)).collect();
-        for row in other.rows {
-            match places.get(&row.sum.kind) {
-                Some(place) => self.rows[*place].add(row),
-                None => self.rows.push(row),
-            }
-        }
+        merge_rows(&mut self.rows, other.rows);
     }
 
-    fn finish(&mut self, limit: usize) {
-        // The rows of one process are in order.
-        if self.rows.iter().any(|row| !row.processes.is_empty()) {
-            self.rows.sort_by(|a, b| a.sum.largest_first(&b.sum));
+    fn finish(&mut self, selection: &Selection<KindOrder>) {
+        selection.search(&mut self.rows, |row| vec![row.kind.as_str()]);
+        // The largest come first; equal ones are in this order.
+        self.rows.sort_by(|a, b| a.largest_first(b));
+        match selection.order {
+            KindOrder::Bytes => {}
+            KindOrder::Blocks => self.rows.sort_by_key(|row| Reverse(row.blocks)),
+            KindOrder::Retained => self.rows.sort_by_key(|row| Reverse(row.retained)),
+            KindOrder::External => self.rows.sort_by_key(|row| Reverse(row.external)),
+            KindOrder::Name => self.rows.sort_by(|a, b| a.kind.cmp(&b.kind)),
         }
-        self.left_out = cut(&mut self.rows, limit);
+        self.left_out = selection.cut(&mut self.rows);
+        order_parts(&mut self.rows);
         for row in &mut self.rows {
-            row.processes.sort_by_key(|part| Reverse(part.bytes));
-            row.sum.allocated.sort_by_key(|part| Reverse(part.bytes));
+            row.allocated.sort_by_key(|part| Reverse(part.bytes));
         }
     }
 
-    fn sizes(&self) -> Option<Sizes> {
+    fn sizes(&self, _view: &View<'_>) -> Result<Option<Sizes>, Unanswered> {
         let Self { blocks, bytes, external, .. } = *self;
-        Some(Sizes { blocks, owned: bytes, owned_external: external })
+        Ok(Some(Sizes { blocks, owned: bytes, owned_external: external }))
     }
 }
 
-impl KindSum {
-    fn add(&mut self, other: Self) {
-        let (sum, more) = (&mut self.sum, other.sum);
+impl SumRow for Summed<KindRow, KindPart> {
+    type Key = String;
+    type Figures = KindPart;
+
+    fn key(&self) -> String {
+        self.kind.clone()
+    }
+
+    fn figures(&self) -> KindPart {
+        KindPart { blocks: self.blocks, bytes: self.bytes }
+    }
+
+    fn size(figures: &KindPart) -> u64 {
+        figures.bytes.0
+    }
+
+    fn add(&mut self, more: Self) {
         // Blocks of which it was not computed retain themselves at least.
-        sum.retained = match (sum.retained, more.retained) {
+        self.retained = match (self.retained, more.retained) {
             (None, None) => None,
-            (before, after) => Some(before.unwrap_or(sum.bytes) + after.unwrap_or(more.bytes)),
+            (before, after) => Some(before.unwrap_or(self.bytes) + after.unwrap_or(more.bytes)),
         };
-        sum.blocks += more.blocks;
-        sum.bytes += more.bytes;
-        sum.external += more.external;
-        sum.shared_by = sum.shared_by.map(|known| known + more.shared_by.unwrap_or(0));
-        for part in more.allocated {
-            add_allocated(&mut sum.allocated, part);
+        self.blocks += more.blocks;
+        self.bytes += more.bytes;
+        self.external += more.external;
+        self.shared_by = self.shared_by.map(|known| known + more.shared_by.unwrap_or(0));
+        for part in more.row.allocated {
+            add_allocated(&mut self.allocated, part);
         }
-        self.processes.extend(other.processes);
+    }
+
+    fn parts(&mut self) -> &mut Vec<Part<KindPart>> {
+        &mut self.processes
     }
 }
+
+add_fields!(KindPart: blocks, bytes);
 
 /// Adds what allocated blocks in one more process.
 fn add_allocated(parts: &mut Vec<AllocatedPart>, more: AllocatedPart) {

@@ -4,13 +4,26 @@ use std::collections::HashSet;
 
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, Heap, OwnerRow};
-use memtrail_heap::{LabelId, RootKind};
+use memtrail_heap::{BlockIndex, LabelId, RootKind};
 
 use crate::api_error::ApiError;
 
 /// True if a root is named by its number, which is that of one snapshot.
 pub fn is_number(wanted: &str) -> bool {
     wanted.parse::<u32>().is_ok()
+}
+
+/// The block with a number.
+///
+/// # Errors
+/// If there is none.
+pub fn block(heap: &Heap<'_>, number: u32) -> Result<BlockIndex, ApiError> {
+    let blocks = heap.snapshot.blocks();
+    if number < blocks {
+        return Ok(BlockIndex(number));
+    }
+    Err(ApiError::bad(format_args!("no block {number}: the snapshot has {blocks}"))
+        .hint("numbers are those that `heap dominators` and `heap path` print for this snapshot"))
 }
 
 /// The root with a name or number: the whole name as `roots` prints it, or a part that only one has.

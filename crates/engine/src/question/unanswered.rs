@@ -11,6 +11,9 @@ pub enum Unanswered {
     /// The snapshot is damaged, or there is no room for its analysis.
     #[error(transparent)]
     Snapshot(#[from] Failed),
+    /// The recording lacks something that the question is about.
+    #[error(transparent)]
+    Missing(ApiError),
     /// The question makes no sense for this snapshot.
     #[error(transparent)]
     Refused(#[from] ApiError),

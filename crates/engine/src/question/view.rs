@@ -1,6 +1,6 @@
 //! The view of a question: an opened snapshot, and the trace beside it.
 
-use memtrail_heap::graph::Place;
+use memtrail_heap::graph::{Failed, Place};
 use memtrail_heap::query::{Catalogue, Heap};
 
 use super::unanswered::Unanswered;
@@ -31,6 +31,15 @@ pub struct Trace {
 pub trait Host {
     /// The trace beside the snapshot; none of a snapshot without samples, or if the trace cannot be read.
     fn trace(&self, heap: &Heap<'_>) -> Option<Trace>;
+
+    /// Opens the same snapshot with the types of its blocks, or without.
+    ///
+    /// # Errors
+    /// If a section of the snapshot is damaged, or there is no room for columns.
+    fn heap(&self, typed: bool) -> Result<Heap<'_>, Failed>;
+
+    /// Snapshots of the same recording that were asked for and not taken.
+    fn snapshots_missing(&self) -> Vec<String>;
 
     /// Gives pages of the snapshot and its index back to the system.
     fn give_back(&self, heap: &Heap<'_>);

@@ -137,6 +137,11 @@ impl Structures {
         (next != NO_TARGET).then_some(BlockIndex(next))
     }
 
+    /// True if a block is a bucket of a table of `Ephemeron`. Such tables drop ephemerons that are empty before they grow.
+    pub fn is_ephemeron_bucket(&self, block: BlockIndex) -> bool {
+        self.found.part(block.0) == Some(Part::EphemeronBucket)
+    }
+
     /// The types of all blocks that belong to a structure.
     pub fn into_types(self) -> BlockTypes {
         self.found.into_types()

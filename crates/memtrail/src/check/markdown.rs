@@ -6,6 +6,7 @@ use std::path::Path;
 use memtrail_engine::gate::Verdict;
 
 use super::answer::{self, Checked};
+use crate::markdown::escaped;
 
 pub(super) struct Summary<'c> {
     pub(super) checked: &'c Checked,
@@ -58,31 +59,9 @@ pub(super) fn relative(file: &Path, from: &Path) -> String {
     file.strip_prefix(folder).unwrap_or(file).display().to_string()
 }
 
-/// Text without markup, on one line.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::new();
-    for c in text.chars() {
-        match c {
-            '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' => {
-                escaped.push('\\');
-                escaped.push(c);
-            }
-            '&' => escaped.push_str("&amp;"),
-            c if c.is_control() => escaped.push('\u{FFFD}'),
-            c => escaped.push(c),
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_no_markup() {
-        assert_eq!(escaped("a|b `c` <d>\n"), r"a\|b \`c\` \<d\>".to_owned() + "\u{FFFD}");
-    }
 
     #[test]
     fn files_in_the_same_folder_are_named_alone() {

@@ -1,34 +1,41 @@
-//! Find OCaml's native compiler, or bring it.
+//! Finds or installs OCaml's native compiler, and compiles the demo's program.
 
 use std::fs;
-use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::error::{Failure, Kind};
 
-/// The compiler on `PATH`, installed first if the user agrees.
-pub(super) fn find(yes: bool) -> Result<PathBuf, Failure> {
-    if let Some(found) = on_path("ocamlopt") {
-        return Ok(found);
+/// The compiler on `PATH`.
+pub(super) fn find() -> Option<PathBuf> {
+    on_path("ocamlopt")
+}
+
+/// The command that installs the compiler here.
+pub(super) fn installation() -> String {
+    if on_path("apt-get").is_some() {
+        return apt_get().join(" ");
     }
-    let missing = || Failure::new(Kind::Work, "there is no ocamlopt on PATH");
-    if on_path("apt-get").is_none() {
-        return Err(missing().hint(
-            "install OCaml and try again: `opam init` (any system), `dnf install ocaml` (Fedora), \
-             `pacman -S ocaml` (Arch), `apk add ocaml` (Alpine)",
-        ));
-    }
+    "`opam init` (any system), `dnf install ocaml` (Fedora), `pacman -S ocaml` (Arch), `apk add ocaml` (Alpine)"
+        .into()
+}
+
+fn apt_get() -> Vec<&'static str> {
     let root =
         fs::metadata("/proc/self").is_ok_and(|m| std::os::unix::fs::MetadataExt::uid(&m) == 0);
-    let mut words = vec!["apt-get", "install", "--no-install-recommends", "ocaml-nox"];
-    if !root {
-        words.insert(0, "sudo");
+    let sudo = if root { None } else { Some("sudo") };
+    let words = ["apt-get", "install", "--no-install-recommends", "ocaml-nox"];
+    sudo.into_iter().chain(words).collect()
+}
+
+/// Installs the compiler, and returns its path.
+pub(super) fn install() -> Result<PathBuf, Failure> {
+    let missing = || Failure::new(Kind::Work, "there is no ocamlopt on PATH");
+    if on_path("apt-get").is_none() {
+        return Err(missing().hint(format_args!("install OCaml: {}", installation())));
     }
+    let mut words = apt_get();
     let line = words.join(" ");
-    if !yes && !agrees(&line)? {
-        return Err(missing().hint(format_args!("{line}")));
-    }
     message!("running: {line}");
     words.push("--yes");
     let status = Command::new(words[0]).args(&words[1..]).stdin(Stdio::inherit()).status();
@@ -39,19 +46,6 @@ pub(super) fn find(yes: bool) -> Result<PathBuf, Failure> {
             .hint("apt-get update, then try again")),
         Err(error) => Err(Failure::new(Kind::Work, format_args!("cannot start {line}: {error}"))),
     }
-}
-
-/// Asks on the terminal; without one the answer is no.
-fn agrees(line: &str) -> Result<bool, Failure> {
-    if !io::stdin().is_terminal() || !io::stderr().is_terminal() {
-        return Ok(false);
-    }
-    crate::message::print_as_it_is(&format!(
-        "The demo needs OCaml's compiler, and there is none. Run `{line}`? [Y/n] "
-    ));
-    let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
-    Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "" | "y" | "yes"))
 }
 
 fn on_path(program: &str) -> Option<PathBuf> {

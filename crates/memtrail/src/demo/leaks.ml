@@ -91,7 +91,7 @@ let visit reader =
   !length
 
 let () =
-  let readers = 40_000 in
+  let readers = match Sys.argv with [| _; readers |] -> int_of_string readers | _ -> 40_000 in
   let bytes = ref 0 in
   for reader = 1 to readers do
     bytes := !bytes + visit reader

@@ -2,6 +2,7 @@
 
 mod compiler;
 mod findings;
+mod recorded;
 mod retainers;
 mod variables;
 
@@ -20,22 +21,30 @@ use crate::json;
 /// The program. Its three leaks are what [`findings`] looks for.
 const SOURCE: &str = include_str!("leaks.ml");
 
-/// Build and record a small program with three leaks, and explain them
+/// Explain the three leaks of a small program
 ///
-/// The program is a news server that is never restarted: it has a cache that never evicts, a queue
-/// that falls behind, and a list of callbacks that retains closures. It runs for some seconds, and a
-/// heap snapshot is taken at the end: for each leak, the demo shows what allocated and what retains it.
-/// The recording stays in the current folder. Needs OCaml's native compiler, ocamlopt; if there is none,
-/// it offers to install it (Debian, Ubuntu), or shows how to.
+/// The program is a news server that is never restarted. It has a cache that never evicts, a queue
+/// that falls behind, and a list of callbacks that retains closures. With OCaml's compiler (ocamlopt) the
+/// demo builds the program and records it for some seconds, with a heap snapshot at its end. Then it shows for each
+/// leak what allocated and what retains it. Without the compiler it shows the leaks and the largest owners
+/// in a recording that memtrail carries. The recording stays in the current folder.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Install OCaml without asking if it is missing
+    /// Show the recording that memtrail carries, also if there is a compiler
+    #[arg(long, conflicts_with_all = ["yes", "rate"])]
+    recorded: bool,
+
+    /// Install OCaml's compiler if it is missing (Debian, Ubuntu)
     #[arg(short, long)]
     yes: bool,
 
     /// Samples per word allocated, as for `memtrail run`
     #[arg(long, default_value = "1e-3")]
     rate: String,
+
+    /// Folder of the recording [default: leaks-<pid>.memtrail]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
 
     /// Print the findings as JSON, and nothing else, on standard output
     #[arg(long)]
@@ -49,31 +58,71 @@ struct Answer<'f> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let ocamlopt = compiler::find(args.yes)?;
-    let folder = Workshop::new()?;
-    let program = compiler::compile(&ocamlopt, folder.path(), "leaks", SOURCE)?;
-    let recording = PathBuf::from(format!("leaks-{}.memtrail", std::process::id()));
-    message!("recording a news server with three leaks, for some seconds");
-    record(&program, &args.rate, &recording)?;
-    if let Err(why) = variables::name(memtrail()?, &program, &recording) {
-        message!("memtrail: note: variables are shown by their numbers, not names: {why}");
+    let default = || PathBuf::from(format!("leaks-{}.memtrail", std::process::id()));
+    let recording = args.output.clone().unwrap_or_else(default);
+    let compiler = if args.recorded { None } else { compiler::find() };
+    let compiler = match compiler {
+        None if args.yes => Some(compiler::install()?),
+        found => found,
+    };
+    match &compiler {
+        Some(ocamlopt) => build_and_record(ocamlopt, &args.rate, &recording)?,
+        None => recorded::unpack_into(&recording)
+            .map_err(|e| cannot(&format!("write {}", recording.display()), &e))?,
     }
-
-    let recorded = Recording::open(&recording)?;
-    let profile = read(&recorded.trace)?;
-    let findings = findings::find(recorded, &profile)?;
     if args.json {
-        let answer = Answer { findings: &findings };
-        json::write(&mut io::stdout().lock(), &answer)?;
+        let findings = find(&recording)?;
+        json::write(&mut io::stdout().lock(), &Answer { findings: &findings })?;
         return Ok(ExitCode::SUCCESS);
     }
-    // The report comes from the command that the user will type.
-    let mut report = memtrail()?;
-    report.arg("report").arg(&recording).args(["--live-at", "end", "--limit", "5"]);
-    let status = report.status().map_err(|e| cannot("start memtrail report", &e))?;
-    if !status.success() {
-        return Err(Failure::new(Kind::Work, format_args!("memtrail report ended with {status}")));
+    if compiler.is_some() {
+        explain(&recording)?;
+    } else {
+        if !args.recorded {
+            message!(
+                "memtrail: there is no ocamlopt on PATH: this is a stored recording of the demo's server"
+            );
+            message!(
+                "hint: to record the server here, install OCaml: {}",
+                compiler::installation()
+            );
+        }
+        play(&recording)?;
     }
+    let name = crate::shell_quote::path(&recording);
+    writeln!(
+        anstream::stdout().lock(),
+        "\nGo on with:\n  \
+         memtrail view {name}\n  \
+         memtrail leaks {name}\n  \
+         memtrail report {name} --live-at end --by function\n  \
+         memtrail heap sites {name}\n  \
+         memtrail run -- YOUR PROGRAM"
+    )?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn build_and_record(ocamlopt: &Path, rate: &str, recording: &Path) -> Result<(), Failure> {
+    let folder = Workshop::new()?;
+    let program = compiler::compile(ocamlopt, folder.path(), "leaks", SOURCE)?;
+    message!("recording a news server with three leaks, for some seconds");
+    record(&program, rate, recording)?;
+    if let Err(why) = variables::name(memtrail()?, &program, recording) {
+        message!("memtrail: note: variables are shown by their numbers, not names: {why}");
+    }
+    Ok(())
+}
+
+fn find(recording: &Path) -> Result<Vec<findings::Finding>, Failure> {
+    let recorded = Recording::open(recording)?;
+    let profile = read(&recorded.trace)?;
+    findings::find(recorded, &profile)
+}
+
+/// Shows what is live at the end, and the three leaks in a few sentences.
+fn explain(recording: &Path) -> Result<(), Failure> {
+    let findings = find(recording)?;
+    ask(recording, &["report"], &["--live-at", "end", "--limit", "5"])?;
     let mut out = anstream::stdout().lock();
     writeln!(out, "\nThe three leaks:")?;
     for (number, finding) in findings.iter().enumerate() {
@@ -82,18 +131,28 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             writeln!(out, "{}", wrapped("     ", &retainer.description()))?;
         }
     }
-    let name = recording.display();
-    writeln!(
-        out,
-        "\nGo on with:\n  \
-         memtrail leaks {name}\n  \
-         memtrail view {name}\n  \
-         memtrail report {name} --live-at end --by function\n  \
-         memtrail heap roots {name}\n  \
-         memtrail heap sites {name}\n  \
-         memtrail run -- YOUR PROGRAM"
-    )?;
-    Ok(ExitCode::SUCCESS)
+    Ok(())
+}
+
+/// Shows the leak suspects and the largest owners, each below its command.
+fn play(recording: &Path) -> Result<(), Failure> {
+    let name = crate::shell_quote::path(recording);
+    writeln!(anstream::stdout(), "$ memtrail leaks {name}")?;
+    ask(recording, &["leaks"], &[])?;
+    writeln!(anstream::stdout(), "\n$ memtrail heap roots {name} --limit 4")?;
+    ask(recording, &["heap", "roots"], &["--limit", "4"])
+}
+
+/// Runs the command that the user will type.
+fn ask(recording: &Path, command: &[&str], options: &[&str]) -> Result<(), Failure> {
+    let mut child = memtrail()?;
+    child.args(command).arg(recording).args(options);
+    let name = command.join(" ");
+    let status = child.status().map_err(|e| cannot(&format!("start memtrail {name}"), &e))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::new(Kind::Work, format_args!("memtrail {name} ended with {status}")))
 }
 
 /// This program itself: the demo runs what a user would type.

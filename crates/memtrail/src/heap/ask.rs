@@ -1,85 +1,194 @@
 //! Asks a question about one snapshot, or about those of all processes of a family, and prints the answer.
 
+use std::path::Path;
 use std::process::ExitCode;
 
-use memtrail_engine::question::{Member, Outcome, Question, Reduction, Unanswered, View};
+use memtrail_engine::question::{
+    Family, Member, Merge, Outcome, Question, Reduction, Selection, Unanswered, View,
+};
 use memtrail_heap::query::Heap;
+use memtrail_profile::caveats::AT_LEAST;
 use serde::Serialize;
 
-use super::family::{self, Read};
-use super::found::Found;
 use super::input::{Input, Which};
+use super::processes;
+use super::read::Read;
+use crate::answer::{Form, put};
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
-use crate::recording_source::Fitting;
+use crate::recording_source::{Fitting, Subject};
 
-/// Asks a question; `draw` makes text of the answer, below which the processes of a family are listed.
+/// An answer that was found, and how far it is one.
+pub(super) struct Gathered<A> {
+    pub(super) outcome: Outcome<A>,
+    read: Read,
+    absent_because: Option<&'static str>,
+}
+
+/// Asks a question; `draw` makes text of the answer. It gets the family if the answer is one of sums over it.
 pub(super) fn ask<Q>(
     which: &Which,
     question: &Q,
-    draw: impl FnOnce(&mut Canvas, &Outcome<Q::Response>),
+    draw: impl Fn(&mut Canvas, &Q::Response, Option<&Family<Q::Response>>),
 ) -> Result<ExitCode, Failure>
 where
     Q: Question,
     Outcome<Q::Response>: Serialize,
 {
-    if let Some(members) = which.several()? {
-        return of_family(which, question, &members, draw);
-    }
-    let input = which.open()?;
-    let found = asked(&input, question.needs_types(), |view| Reduction::one(question, view))?;
-    found.put(&which.form, draw)
+    ask_about(&which.subject()?, which, question, draw)
 }
 
-fn of_family<Q>(
+/// Asks a question about some processes.
+pub(super) fn ask_about<Q>(
+    subject: &Subject,
     which: &Which,
     question: &Q,
-    members: &[Fitting],
-    draw: impl FnOnce(&mut Canvas, &Outcome<Q::Response>),
+    draw: impl Fn(&mut Canvas, &Q::Response, Option<&Family<Q::Response>>),
 ) -> Result<ExitCode, Failure>
 where
     Q: Question,
     Outcome<Q::Response>: Serialize,
 {
-    let all: Vec<Member> = members.iter().map(Fitting::member).collect();
-    let mut reduction = Reduction::of(&all);
-    // One process after another: the memory of one analysis is freed before the next.
-    let read = Read::each(members, |member, read| {
-        let input = which.open_of(&member.path)?;
-        let member = member.member();
-        let found =
-            asked(&input, question.needs_types(), |view| reduction.add(question, &member, view))?;
-        read.take(found);
-        Ok(())
-    })?;
-    let none = || Failure::new(Kind::Input, "no process was read");
-    let outcome = reduction.finish(question.limit()).ok_or_else(none)?;
-    read.put(&which.form, &outcome, |canvas| {
-        draw(canvas, &outcome);
-        if let Some(sums) = &outcome.family {
-            canvas.gap();
-            family::draw_sums(canvas, sums);
-        }
-    })
+    let asked = gather(subject, question.selection(), |path, member, reduction, read| {
+        let types = question.needs_types();
+        look(which, path, types, read, |_, view| Ok(reduction.query(question, member, view)?))
+    });
+    asked?.put(&which.form, draw)
 }
 
-/// Asks about an opened snapshot: `ask` gets what a question looks at.
-pub(super) fn asked<T>(
-    input: &Input,
-    needs_types: bool,
-    ask: impl FnOnce(&View<'_>) -> Result<T, Unanswered>,
-) -> Result<Found<T>, Failure> {
-    let heap = input.analysed(needs_types)?;
+/// Opens the snapshot of a process, of which `ask` asks something.
+pub(super) fn look(
+    which: &Which,
+    path: &Path,
+    types: bool,
+    read: &mut Read,
+    ask: impl FnOnce(&Input, &View<'_>) -> Result<(), Refused>,
+) -> Result<(), Failure> {
+    let input = which.open_of(path)?;
+    let heap = input.analysed(types)?;
     let room = input.room()?;
-    let answer = ask(&View { heap: &heap, place: &room.place, host: input });
-    let answer = answer.map_err(|unanswered| asked_in_vain(input, &heap, unanswered))?;
-    Ok(Found::new(input, &heap, answer))
+    let asked = ask(&input, &View { heap: &heap, place: &room.place, host: &input });
+    asked.map_err(|refused| match refused {
+        Refused::Unanswered(unanswered) => asked_in_vain(&input, &heap, unanswered),
+        Refused::Failed(failure) => failure,
+    })?;
+    read.damaged(input.damage(&heap));
+    read.reported(input.reported());
+    Ok(())
+}
+
+/// The reason that there is no answer.
+pub(super) enum Refused {
+    Unanswered(Unanswered),
+    Failed(Failure),
+}
+
+impl From<Unanswered> for Refused {
+    fn from(unanswered: Unanswered) -> Self {
+        Self::Unanswered(unanswered)
+    }
+}
+
+impl From<Failure> for Refused {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
 }
 
 /// The error about a question that is not answered.
-pub(super) fn asked_in_vain(input: &Input, heap: &Heap<'_>, unanswered: Unanswered) -> Failure {
+fn asked_in_vain(input: &Input, heap: &Heap<'_>, unanswered: Unanswered) -> Failure {
     match unanswered {
         Unanswered::Snapshot(failed) => input.failed(&failed, heap.snapshot.blocks()),
         Unanswered::Refused(error) => error.into(),
+        Unanswered::Missing(error) => Failure::from(error).of_kind(Kind::Input),
+    }
+}
+
+/// Looks at each process, and makes one answer of theirs. If what was asked for occurs in none, the first failure says so.
+pub(super) fn gather<A: Merge>(
+    subject: &Subject,
+    selection: Selection<A::Order>,
+    mut look: impl FnMut(&Path, &Member, &mut Reduction<A>, &mut Read) -> Result<(), Failure>,
+) -> Result<Gathered<A>, Failure> {
+    let mut read = Read::default();
+    let members = match subject {
+        Subject::One(path) => {
+            let mut reduction = Reduction::new(None, selection);
+            look(path, &Member::default(), &mut reduction, &mut read)?;
+            return Gathered::new(reduction, read);
+        }
+        Subject::Family(members) => members,
+    };
+    let all: Vec<Member> = members.iter().map(Fitting::member).collect();
+    let mut reduction = Reduction::new(Some(&all), selection);
+    let mut absent = None;
+    read.each(members, |fitting, read| {
+        let member = fitting.member();
+        match look(&fitting.path, &member, &mut reduction, read) {
+            Err(failure) if failure.is_absent() => {
+                reduction.add_absent(&member);
+                absent.get_or_insert(failure);
+                Ok(())
+            }
+            looked => looked,
+        }
+    })?;
+    match absent {
+        Some(failure) if reduction.is_empty() => Err(failure),
+        _ => Gathered::new(reduction, read),
+    }
+}
+
+impl<A: Merge> Gathered<A> {
+    fn new(reduction: Reduction<A>, mut read: Read) -> Result<Self, Failure> {
+        let none = || Failure::new(Kind::Input, "no process was read");
+        let mut outcome = reduction.finish().ok_or_else(none)?;
+        outcome.notes = read.take_notes();
+        Ok(Self { outcome, read, absent_because: None })
+    }
+
+    /// The answers of all processes that were asked, each with the name of its process in a family.
+    pub(super) fn each(&self) -> Vec<(Option<&str>, &A)> {
+        match &self.outcome.family {
+            None => self.outcome.answer.iter().map(|answer| (None, answer)).collect(),
+            Some(family) => family
+                .processes
+                .iter()
+                .filter_map(|one| Some((Some(one.process.name.as_str()), one.answer.as_ref()?)))
+                .collect(),
+        }
+    }
+
+    /// Sets the reason why some processes have no answer, if it is not that there is nothing of what was asked for.
+    pub(super) fn absent_because(self, why: &'static str) -> Self {
+        Self { absent_because: Some(why), ..self }
+    }
+
+    /// The sign before estimates that are too low.
+    pub(super) fn mark(&self) -> &'static str {
+        let is_marked = self.outcome.notes.iter().any(|note| note.starts_with(AT_LEAST));
+        if is_marked { AT_LEAST } else { "" }
+    }
+
+    /// The exit code, after the answer was printed.
+    pub(super) fn finish(self) -> ExitCode {
+        self.read.finish().unwrap_or(ExitCode::SUCCESS)
+    }
+
+    /// Prints it.
+    pub(super) fn put(
+        self,
+        form: &Form,
+        draw: impl Fn(&mut Canvas, &A, Option<&Family<A>>),
+    ) -> Result<ExitCode, Failure>
+    where
+        Outcome<A>: Serialize,
+    {
+        let Self { outcome, read, absent_because } = self;
+        let printed = put(form, read.damage(), &outcome, |canvas| {
+            processes::draw(canvas, &outcome, absent_because, draw);
+        });
+        let code = read.finish();
+        Ok(code.unwrap_or(printed?))
     }
 }

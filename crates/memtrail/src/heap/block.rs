@@ -14,7 +14,7 @@ use super::title::{field_of, with_type};
 use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Show one block: its allocation site, its references in both directions, what it retains
 ///
@@ -103,10 +103,7 @@ fn draw(canvas: &mut Canvas, block: &BlockResponse, limit: usize) {
             table.row(figures, child.name.as_str());
         }
         table.print(canvas);
-        let left_out = below.count.saturating_sub(limit as u64);
-        if left_out > 0 {
-            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
-        }
+        draw_left_out(canvas, below.count.saturating_sub(limit as u64) as usize, "");
     }
     canvas.gap();
     if block.kind.starts_with(OFF_HEAP) {

@@ -1,22 +1,22 @@
 //! `memtrail heap blocks`: blocks by what they are, how large, whose and how old.
 
-use std::cmp::Ordering;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{BlockRow, BlocksResponse, OfSnapshot};
+use memtrail_engine::heap::BlocksResponse;
 use memtrail_engine::query::{BlockSort, HeapBlocks};
-use memtrail_heap::Bytes;
+use memtrail_engine::question::{Family, Selection};
 use memtrail_text::rounded::{bytes, grouped, seconds};
 
+use super::ask::gather;
 use super::csv;
-use super::family;
-use super::joined::{Joined, WhichRecording};
+use super::joined::WhichRecording;
 use super::table::Table;
-use crate::answer::{Form, Limited, put};
+use crate::answer::Form;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
+use crate::recording_source::Subject;
 
 /// List blocks by kind, type, size, owner, age, and by what they retain
 ///
@@ -34,21 +34,21 @@ use crate::limit::Limit;
   memtrail heap blocks REC -- -kind:string 'retained:>1M'")]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: WhichRecording,
+    which: WhichRecording,
     /// Which blocks: type:page, 'size:>1k', owner:Cache.table, 'age:>10s', 'retained:>1M'
     #[arg(value_name = "CONDITION")]
     conditions: Vec<String>,
     /// Put blocks in order by this, the largest or oldest first
     #[arg(long, value_enum, default_value = "retained")]
-    pub(super) sort: Sort,
+    sort: Sort,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
-    pub(super) limit: Limit,
+    limit: Limit,
     /// Print a table for spreadsheets: comma-separated values, sizes in bytes
     #[arg(long, conflicts_with_all = ["json", "width"])]
-    pub(super) csv: bool,
+    csv: bool,
     #[command(flatten)]
-    pub(super) form: Form,
+    form: Form,
 }
 
 /// What blocks are put in order by.
@@ -63,128 +63,90 @@ pub(super) enum Sort {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(members) = args.which.several()? {
-        return family::blocks(args, &members);
-    }
-    let joined = args.which.open_with_or_without_trace()?;
-    let answer = find(args, &joined)?;
-    if args.csv {
-        csv::print(&TITLES, answer.response.rows.iter().map(cells))?;
-        return joined.verdict();
-    }
-    let damage = joined.damage(&answer);
-    let blocks = answer.response;
-    let limited = Limited::new(&blocks, blocks.rows.len(), blocks.count);
-    put(&args.form, damage, &limited, |canvas| draw(canvas, &blocks))?;
-    joined.verdict()
-}
-
-/// The blocks that are asked for.
-pub(super) fn find(args: &Args, joined: &Joined) -> Result<OfSnapshot<BlocksResponse>, Failure> {
-    let Limit(limit) = args.limit;
-    let (rec, snapshot) = joined.ids();
+    let (Limit(limit), which) = (args.limit, &args.which);
     let filter = args.conditions.join(" ");
     let sort = args.sort.into();
-    joined.rows(
-        limit,
-        |engine, offset, limit| {
-            let filter = filter.clone();
-            engine.heap_blocks(&HeapBlocks {
-                rec,
-                snapshot,
-                filter,
-                sort,
-                descending: true,
-                offset,
+    let subject = which.subject()?;
+    let asked =
+        gather(&subject, Selection::first(sort, limit), |path, member, reduction, read| {
+            let joined = which.open_with_or_without_trace(path)?;
+            let (rec, snapshot) = joined.ids();
+            let found = joined.rows(
                 limit,
-            })
-        },
-        |blocks| (&mut blocks.rows, blocks.listed),
-    )
+                |engine, offset, limit| {
+                    let (filter, descending) = (filter.clone(), true);
+                    let query =
+                        HeapBlocks { rec, snapshot, filter, sort, descending, offset, limit };
+                    engine.heap_blocks(&query)
+                },
+                |blocks| (&mut blocks.rows, blocks.listed),
+            )?;
+            read.damaged(joined.damage(&found));
+            read.judge(joined.verdict());
+            reduction.add(member, found.response);
+            Ok(())
+        })?;
+    if !args.csv {
+        return asked.put(&args.form, draw);
+    }
+    if let Some(blocks) = &asked.outcome.answer {
+        write(blocks, matches!(subject, Subject::Family(_)))?;
+    }
+    Ok(asked.finish())
 }
 
-/// The titles of [`cells`].
-pub(super) const TITLES: [&str; 7] =
-    ["block", "kind", "size", "off-heap", "retained", "owner", "age"];
-
-/// A row of a table for spreadsheets.
-pub(super) fn cells(row: &BlockRow) -> [String; 7] {
-    [
-        row.block.0.to_string(),
-        row.kind.clone(),
-        row.size.0.to_string(),
-        row.external.0.to_string(),
-        row.retained.0.to_string(),
-        row.owner.clone().unwrap_or_default(),
-        row.age.map_or_else(String::new, |age| age.to_string()),
-    ]
+/// Writes a table for spreadsheets; of a family, with the process of each block.
+fn write(blocks: &BlocksResponse, is_family: bool) -> Result<(), Failure> {
+    let process = usize::from(!is_family);
+    let titles = ["process", "block", "kind", "size", "off-heap", "retained", "owner", "age"];
+    let rows = blocks.rows.iter().map(|row| {
+        [
+            row.process.clone().unwrap_or_default(),
+            row.block.0.to_string(),
+            row.kind.clone(),
+            row.size.0.to_string(),
+            row.external.0.to_string(),
+            row.retained.0.to_string(),
+            row.owner.clone().unwrap_or_default(),
+            row.age.map_or_else(String::new, |age| age.to_string()),
+        ]
+    });
+    csv::print(&titles[process..], rows.map(|cells| cells[process..].to_vec()))
 }
 
-fn draw(canvas: &mut Canvas, blocks: &BlocksResponse) {
-    draw_sums(canvas, blocks.count, blocks.of, blocks.size);
+fn draw(canvas: &mut Canvas, blocks: &BlocksResponse, family: Option<&Family<BlocksResponse>>) {
+    let [count, of] = [blocks.count as u64, blocks.of].map(grouped);
+    let text = format!("{count} of {of} blocks, {}", bytes(blocks.size.0 as f64));
+    canvas.line(&[(PLAIN, &text)]);
     if blocks.rows.is_empty() {
         return;
     }
     canvas.gap();
-    let mut table = table();
+    let mut table = Table::new(&["retained", "size", "age", "block"], "kind, and who owns it");
     for row in &blocks.rows {
-        table.row(figures(row), titled(row));
+        let figures = vec![
+            bytes(row.retained.0 as f64),
+            bytes(row.size.0 as f64),
+            row.age.map_or_else(String::new, seconds),
+            row.block.0.to_string(),
+        ];
+        let text = [Some(&row.kind), row.owner.as_ref(), row.process.as_ref()];
+        let text: Vec<&str> = text.into_iter().flatten().map(String::as_str).collect();
+        table.row(figures, text.join("  "));
     }
     table.print(canvas);
-    draw_rest(canvas, blocks.count, blocks.rows.len(), blocks.listed);
-    canvas.line(&[(FAINT, "all about one of them: memtrail heap block REC N")]);
-}
-
-/// How many blocks there are, of how many.
-pub(super) fn draw_sums(canvas: &mut Canvas, count: usize, of: u64, size: Bytes) {
-    let [count, of] = [grouped(count as u64), grouped(of)];
-    canvas.line(&[(PLAIN, &format!("{count} of {of} blocks, {}", bytes(size.0 as f64)))]);
-}
-
-/// A table of blocks without rows.
-pub(super) fn table() -> Table {
-    Table::new(&["retained", "size", "age", "block"], "kind, and who owns it")
-}
-
-/// A row's figures.
-pub(super) fn figures(row: &BlockRow) -> Vec<String> {
-    vec![
-        bytes(row.retained.0 as f64),
-        bytes(row.size.0 as f64),
-        row.age.map_or_else(String::new, seconds),
-        row.block.0.to_string(),
-    ]
-}
-
-/// Its name.
-pub(super) fn titled(row: &BlockRow) -> String {
-    let owner = row.owner.as_ref().map_or_else(String::new, |owner| format!("  {owner}"));
-    format!("{}{owner}", row.kind)
-}
-
-/// How many blocks are not in the table.
-pub(super) fn draw_rest(canvas: &mut Canvas, count: usize, shown: usize, listed: usize) {
-    let left_out = count.saturating_sub(shown) as u64;
-    if left_out > 0 {
-        let text = if shown < listed {
-            format!("… and {} more (--limit 0: all)", grouped(left_out))
+    if blocks.left_out > 0 {
+        let number = grouped(blocks.left_out as u64);
+        let text = if blocks.rows.len() < blocks.listed {
+            format!("… and {number} more (--limit 0: all)")
         } else {
-            format!("… and {} more that cannot be listed", grouped(left_out))
+            format!("… and {number} more that cannot be listed")
         };
         canvas.line(&[(FAINT, &text)]);
     }
-}
-
-impl Sort {
-    /// The order of two rows.
-    pub(super) fn compare(self, a: &BlockRow, b: &BlockRow) -> Ordering {
-        match self {
-            Self::Retained => b.retained.cmp(&a.retained),
-            Self::Size => b.size.cmp(&a.size),
-            // Those of unknown age are the youngest.
-            Self::Age => b.age.unwrap_or(-1.0).total_cmp(&a.age.unwrap_or(-1.0)),
-        }
-    }
+    let of_one = if family.is_some() { " --process PID" } else { "" };
+    let text = format!("all about one of them: memtrail heap block REC N{of_one}");
+    canvas.line(&[(FAINT, &text)]);
 }
 
 impl From<Sort> for BlockSort {

@@ -2,19 +2,15 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::named;
-use memtrail_heap::Bytes;
-use memtrail_heap::graph::{Node, SUPER_ROOT};
-use memtrail_heap::query::{self, Dominated};
+use memtrail_engine::question::{BelowDominator, DominatorsQuestion};
 use memtrail_text::rounded::{bytes, grouped};
-use serde::Serialize;
 
-use super::found::{Found, of_each};
-use super::input::{Input, Which};
+use super::ask::ask_about;
+use super::input::Which;
 use super::table::{Table, outside};
-use crate::canvas::{Canvas, FAINT, PLAIN};
+use crate::canvas::{Canvas, PLAIN};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Walk down the dominator tree, by kind of block
 ///
@@ -36,50 +32,14 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if args.block.is_some() || args.root.as_deref().is_some_and(named::is_number) {
-        // Numbers are those of one snapshot.
-        return find(args, &args.which.open()?)?.put(&args.which.form, draw);
-    }
-    of_each(&args.which, |input| find(args, input), |below| below.size, draw)
+    let (Limit(limit), which) = (args.limit, &args.which);
+    let question = DominatorsQuestion { root: args.root.clone(), block: args.block, limit };
+    let subject = if question.is_of_one_snapshot() { which.only()? } else { which.subject()? };
+    ask_about(&subject, which, &question, |canvas, below, _| draw(canvas, below))
 }
 
-/// The answer.
-#[derive(Serialize)]
-struct Below {
-    #[serde(flatten)]
-    dominated: Dominated,
-    /// Rows of both sorts that `--limit` left out.
-    left_out: usize,
-    /// Sum of all rows below.
-    #[serde(skip)]
-    size: Bytes,
-}
-
-/// What the root, the block or all roots dominate.
-fn find(args: &Args, input: &Input) -> Result<Found<Below>, Failure> {
-    let heap = input.typed_heap()?;
-    let node = match (args.block, &args.root) {
-        (Some(block), _) => Node::Block(input.block(&heap, block)?),
-        (None, Some(root)) => Node::RootNode(named::root(&heap, root)?),
-        (None, None) => Node::RootNode(SUPER_ROOT),
-    };
-    let mut dominated = query::dominated(&heap, node).map_err(|error| input.failure(&error))?;
-    let size = size(&dominated);
-    let Limit(limit) = args.limit;
-    let Dominated { root_nodes, groups, .. } = &mut dominated;
-    let roots = root_nodes.split_off(root_nodes.len().min(limit)).len();
-    let left_out = roots + groups.split_off(groups.len().min(limit)).len();
-    Ok(Found::new(input, &heap, Below { dominated, left_out, size }))
-}
-
-/// Sizes of all that is below.
-fn size(below: &Dominated) -> Bytes {
-    let roots = below.root_nodes.iter().map(|row| row.retained + row.retained_external);
-    let groups = below.groups.iter().map(|group| group.retained + group.retained_external);
-    roots.chain(groups).sum()
-}
-
-fn draw(canvas: &mut Canvas, Below { dominated: below, left_out, .. }: &Below) {
+fn draw(canvas: &mut Canvas, found: &BelowDominator) {
+    let BelowDominator { dominated: below, left_out: hidden } = found;
     if below.root_nodes.is_empty() && below.groups.is_empty() {
         canvas.line(&[(PLAIN, "nothing is retained by it alone")]);
         return;
@@ -105,7 +65,5 @@ fn draw(canvas: &mut Canvas, Below { dominated: below, left_out, .. }: &Below) {
         table.row(figures, group.kind.as_str());
     }
     table.print(canvas);
-    if *left_out > 0 {
-        canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, *hidden, "");
 }

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::{ContainersQuestion, LargestContainers};
+use memtrail_engine::query::ContainerSort;
+use memtrail_engine::question::{ContainersQuestion, LargestContainers, Selection};
 use memtrail_heap::Bytes;
 use memtrail_heap::contents::Structure;
 use memtrail_heap::query::{self, Contained, Container};
@@ -14,7 +15,7 @@ use super::table::{Table, outside};
 use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// Measure hash tables, maps, sets, arrays, queues, buffers and lists
 ///
@@ -29,9 +30,45 @@ pub(crate) struct Args {
     /// Containers of this sort only; may be repeated
     #[arg(long = "kind", value_enum, value_name = "KIND")]
     kinds: Vec<Sort>,
-    /// Maximum number of containers; 0 for all
+    /// Only containers with this text in their type, owner or path; a capital letter makes case matter
+    #[arg(long, value_name = "TEXT")]
+    find: Option<String>,
+    /// Order of containers, the largest first
+    #[arg(long, value_enum, default_value = "retained")]
+    sort: Order,
+    /// Rows to skip
+    #[arg(long, value_name = "N", default_value = "0")]
+    offset: usize,
+    /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "10")]
-    pub(super) limit: Limit,
+    limit: Limit,
+}
+
+/// Order of containers.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Order {
+    /// Retained size, off-heap memory included
+    Retained,
+    /// Number of entries
+    Entries,
+    /// Bytes that could be saved
+    Wasted,
+    /// Retained off-heap memory
+    OffHeap,
+    /// Type
+    Name,
+}
+
+impl From<Order> for ContainerSort {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Retained => Self::Retained,
+            Order::Entries => Self::Entries,
+            Order::Wasted => Self::Wasted,
+            Order::OffHeap => Self::External,
+            Order::Name => Self::Name,
+        }
+    }
 }
 
 /// A sort of container.
@@ -61,14 +98,17 @@ impl Sort {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let Limit(limit) = args.limit;
     let mut of: Vec<Structure> = args.kinds.iter().map(|sort| sort.structure()).collect();
     if of.is_empty() {
         of.extend(Structure::ALL);
     }
-    ask(&args.which, &ContainersQuestion { of, limit }, |canvas, outcome| {
-        draw(canvas, &outcome.answer);
-    })
+    let selection = Selection {
+        find: args.find.clone(),
+        order: args.sort.into(),
+        offset: args.offset,
+        limit: args.limit.0,
+    };
+    ask(&args.which, &ContainersQuestion { of, selection }, |canvas, found, _| draw(canvas, found))
 }
 
 /// What a row of a table of containers has before the name.
@@ -100,10 +140,7 @@ fn draw(canvas: &mut Canvas, found: &LargestContainers) {
         table.row(figures(&of.row), format!("{}{process}", titled(&of.row)));
     }
     table.print(canvas);
-    if found.left_out > 0 {
-        let left_out = grouped(found.left_out);
-        canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, found.left_out as usize, "");
     for of in &found.rows {
         canvas.gap();
         describe(canvas, &of.row);

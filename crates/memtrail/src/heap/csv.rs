@@ -5,21 +5,22 @@ use std::io::{BufWriter, Write as _};
 use crate::error::Failure;
 
 /// Prints a table on standard output.
-pub(super) fn print<const N: usize>(
-    titles: &[&str; N],
-    rows: impl Iterator<Item = [String; N]>,
+pub(super) fn print(
+    titles: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
 ) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
-    write!(out, "{}", line(titles.map(str::to_owned)))?;
+    write!(out, "{}", line(titles))?;
     for row in rows {
-        write!(out, "{}", line(row))?;
+        write!(out, "{}", line(&row))?;
     }
     out.flush()?;
     Ok(())
 }
 
-fn line<const N: usize>(cells: [String; N]) -> String {
-    format!("{}\r\n", cells.map(|text| cell(&text)).join(","))
+fn line(cells: &[impl AsRef<str>]) -> String {
+    let cells: Vec<String> = cells.iter().map(|text| cell(text.as_ref())).collect();
+    format!("{}\r\n", cells.join(","))
 }
 
 fn cell(text: &str) -> String {
@@ -43,7 +44,7 @@ mod tests {
 
     #[test]
     fn cells_are_quoted_and_nothing_is_computed() {
-        let cells = ["a \"b\", c", "x\ny", "-3.5", "=1+1", "-f"].map(str::to_owned);
-        assert_eq!(line(cells), "\"a \"\"b\"\", c\",\"x\ny\",-3.5,'=1+1,'-f\r\n");
+        let cells = ["a \"b\", c", "x\ny", "-3.5", "=1+1", "-f"];
+        assert_eq!(line(&cells), "\"a \"\"b\"\", c\",\"x\ny\",-3.5,'=1+1,'-f\r\n");
     }
 }

@@ -2,21 +2,20 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::{HistogramQuestion, KindHistogram, Outcome, named};
+use memtrail_engine::question::{
+    Family, HistogramQuestion, KindHistogram, OwnersQuestion, Selection,
+};
 use memtrail_heap::Bytes;
-use memtrail_heap::query::{self, Heap, KindRow, OwnedBlocks};
-use memtrail_text::rounded::{bytes, grouped, percent};
-use serde::Serialize;
+use memtrail_heap::query::{KindOrder, KindRow};
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask;
-use super::family;
-use super::input::{Input, Which};
-use super::owners::{self, Wanted};
+use super::input::Which;
+use super::owners;
 use super::table::{Table, outside, unknown_dead};
 use crate::canvas::{Canvas, FAINT};
-use crate::error::Failure;
-use crate::limit::Limit;
-use crate::spinner::with_spinner;
+use crate::error::{Failure, Kind};
+use crate::limit::{Limit, draw_left_out};
 
 /// Count blocks by type, kind or owner
 ///
@@ -36,9 +35,45 @@ pub(crate) struct Args {
     /// Only blocks that the root with this name owns, or those with this in their names
     #[arg(long, value_name = "NAME")]
     pub(super) owner: Option<String>,
+    /// Only types or kinds with this text in their names; a capital letter makes case matter
+    #[arg(long, value_name = "TEXT")]
+    find: Option<String>,
+    /// Order of types or kinds, the largest first
+    #[arg(long, value_enum, default_value = "size")]
+    sort: Order,
+    /// Rows to skip
+    #[arg(long, value_name = "N", default_value = "0")]
+    offset: usize,
     /// Maximum number of rows; 0 for all
     #[arg(long, value_name = "N", default_value = "30")]
-    pub(super) limit: Limit,
+    limit: Limit,
+}
+
+/// Order of types and kinds.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Order {
+    /// Own size, off-heap memory included
+    Size,
+    /// Number of blocks
+    Blocks,
+    /// Retained size
+    Retained,
+    /// Off-heap memory
+    OffHeap,
+    /// Name
+    Name,
+}
+
+impl From<Order> for KindOrder {
+    fn from(order: Order) -> Self {
+        match order {
+            Order::Size => Self::Bytes,
+            Order::Blocks => Self::Blocks,
+            Order::Retained => Self::Retained,
+            Order::OffHeap => Self::External,
+            Order::Name => Self::Name,
+        }
+    }
 }
 
 /// Parts of a row that are shown.
@@ -55,49 +90,54 @@ pub(super) enum By {
     Owner,
 }
 
-/// The answer by owner.
-#[derive(Serialize)]
-struct Owners {
-    rows: Vec<OwnedBlocks>,
-    /// Rows that `--limit` left out.
-    left_out: usize,
-}
-
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let selection = Selection {
+        find: args.find.clone(),
+        order: args.sort.into(),
+        offset: args.offset,
+        limit: args.limit.0,
+    };
+    let owner = args.owner.clone();
     if args.by == By::Owner {
-        return owners(args);
+        if args.find.is_some() || args.sort != Order::Size || selection.offset > 0 {
+            let message = "--find, --sort and --offset are for types and kinds";
+            return Err(Failure::new(Kind::Usage, message)
+                .hint("owners with a text in their names: --owner TEXT"));
+        }
+        let question = OwnersQuestion {
+            name: owner,
+            kind: None,
+            min: Bytes(0),
+            count_blocks: true,
+            describe: false,
+            limit: selection.limit,
+        };
+        return ask(&args.which, &question, owners::draw_list);
     }
-    let Limit(limit) = args.limit;
-    let question =
-        HistogramQuestion { by_type: args.by == By::Type, owner: args.owner.clone(), limit };
-    ask(&args.which, &question, |canvas, outcome| draw(canvas, args, outcome))
+    let question = HistogramQuestion { by_type: args.by == By::Type, owner, selection };
+    ask(&args.which, &question, |canvas, histogram, family| {
+        draw(canvas, args, histogram, family);
+    })
 }
 
-fn draw(canvas: &mut Canvas, args: &Args, outcome: &Outcome<KindHistogram>) {
-    let answer = &outcome.answer;
+fn draw(
+    canvas: &mut Canvas,
+    args: &Args,
+    answer: &KindHistogram,
+    family: Option<&Family<KindHistogram>>,
+) {
     let heading = if args.by == By::Type { "type or kind" } else { "kind" };
     let mut headings = COLUMNS.to_vec();
-    headings.extend(outcome.family.as_ref().map(|_| "processes"));
+    headings.extend(family.map(|_| "processes"));
     let mut table = Table::new(&headings, heading);
     for row in &answer.rows {
-        let processes = outcome.family.as_ref().map(|_| row.processes.len());
-        add(&mut table, &row.sum, processes);
+        add(&mut table, row, family.map(|_| row.processes.len()));
     }
     let dead = answer.unreachable_blocks.zip(answer.unreachable_bytes);
     add_totals(&mut table, args, (answer.blocks, answer.bytes), dead);
     table.print(canvas);
     canvas.paragraph(FAINT, 2, MORE_RETAINED);
-    more(canvas, answer.left_out);
-}
-
-fn owners(args: &Args) -> Result<ExitCode, Failure> {
-    let (Limit(limit), name) = (args.limit, args.owner.as_deref());
-    if let Some(members) = args.which.several()? {
-        let wanted = Wanted { name, kind: None, min: Bytes(0), limit };
-        return family::blocks_by_owner(&args.which, &members, &wanted);
-    }
-    let input = args.which.open()?;
-    by_owner(args, &input, &input.heap()?)
+    draw_left_out(canvas, answer.left_out, "");
 }
 
 /// Adds what all rows add up to, and what is dead, if that is known.
@@ -137,38 +177,5 @@ fn sharing(blocks: Option<u64>) -> String {
         None => String::new(),
         Some(1) => ", of 1 block".to_owned(),
         Some(blocks) => format!(", shared by {} blocks", grouped(blocks)),
-    }
-}
-
-/// The blocks of each owner.
-fn by_owner(args: &Args, input: &Input, heap: &Heap<'_>) -> Result<ExitCode, Failure> {
-    let owners = args.owner.as_deref().map(|name| named::owners_called(heap, name)).transpose()?;
-    let mut rows = with_spinner("counting blocks".into(), || query::owned_blocks(heap))
-        .map_err(|error| input.failure(&error))?;
-    rows.retain(|row| owners.as_ref().is_none_or(|owners| owners.contains(&row.owner.owner)));
-    let Limit(limit) = args.limit;
-    let left_out = rows.split_off(rows.len().min(limit)).len();
-    let answer = Owners { rows, left_out };
-    input.answer(heap, &args.which.form, &answer, |canvas| {
-        let mut table = Table::new(&["blocks", "size", "", "off-heap", "retained"], "owner");
-        for row in &answer.rows {
-            let figures = vec![
-                grouped(row.blocks),
-                bytes(row.owner.owned.0 as f64),
-                percent(row.owner.share),
-                outside(row.owner.owned_external),
-                bytes(row.owner.retained.0 as f64),
-            ];
-            table.row(figures, owners::titled(&row.owner));
-        }
-        table.print(canvas);
-        more(canvas, answer.left_out);
-    })
-}
-
-fn more(canvas: &mut Canvas, left_out: usize) {
-    if left_out > 0 {
-        let more = grouped(left_out as u64);
-        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
     }
 }

@@ -10,22 +10,19 @@ use std::sync::Arc;
 use memtrail_engine::heap::{Opening, Room, open_heap};
 use memtrail_engine::question::{Host, Trace};
 use memtrail_engine::{Bytes, Engine, Setting, SnapshotFile as _};
-use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::Failed;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use memtrail_typeflow::Coverage;
-use serde::Serialize;
 
-use crate::answer::{Form, put};
-use crate::canvas::Canvas;
+use crate::answer::Form;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::outcome;
 use crate::recording_facts;
-use crate::recording_source::{Fitting, Need, Process};
+use crate::recording_source::{Need, Process, Subject};
 use crate::snapshot_file::{self, File, MemoryArgs, types};
 use crate::spinner::{Spinner, with_spinner};
 use crate::types::lookup;
@@ -49,17 +46,17 @@ pub(super) struct Which {
 }
 
 impl Which {
-    pub(super) fn open(&self) -> Result<Input, Failure> {
-        let path = self.process.one(&self.path, Need::Snapshots)?;
-        self.open_of(&path)
+    /// The processes that are meant: all of a family that have snapshots together, unless one is named.
+    pub(super) fn subject(&self) -> Result<Subject, Failure> {
+        self.process.subject(&self.path, Need::Snapshots)
     }
 
-    /// The processes of a family that are meant together: all with snapshots, unless one is named.
-    pub(super) fn several(&self) -> Result<Option<Vec<Fitting>>, Failure> {
-        self.process.several(&self.path, Need::Snapshots)
+    /// The only process that is meant: numbers of blocks and roots are those of one snapshot.
+    pub(super) fn only(&self) -> Result<Subject, Failure> {
+        Ok(Subject::One(self.process.one(&self.path, Need::Snapshots)?))
     }
 
-    /// The snapshot of one of them.
+    /// The snapshot of a process.
     pub(super) fn open_of(&self, recording: &Path) -> Result<Input, Failure> {
         Input::open(&choose(recording, self.snapshot.as_deref())?, self.memory)
     }
@@ -112,7 +109,7 @@ pub(super) fn snapshots(path: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// What the recording of a snapshot says of those that were asked for and not taken.
-pub(super) fn failed_beside(folder: &Path) -> Vec<String> {
+fn failed_beside(folder: &Path) -> Vec<String> {
     let description = Recording::open(folder).ok().and_then(|recording| recording.description);
     description.as_ref().map_or_else(Vec::new, outcome::failed_snapshots)
 }
@@ -157,11 +154,6 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// The snapshots of the same recording that were asked for and not taken.
-    pub(super) fn failed_beside(&self) -> Vec<String> {
-        self.path.parent().map_or_else(Vec::new, failed_beside)
-    }
-
     pub(super) fn open(path: &Path, memory: MemoryArgs) -> Result<Self, Failure> {
         let bytes = File::new(path, None, memory).open();
         let bytes = bytes.map_err(|error| cannot_open(path, &error))?;
@@ -174,24 +166,27 @@ impl Input {
         })
     }
 
-    /// The snapshot with its analysis: read from the index, or made and left there.
-    pub(super) fn heap(&self) -> Result<Heap<'_>, Failure> {
-        self.analysed(false)
-    }
-
-    /// The same, with the types of blocks as far as they are declared, and by contents for the others.
+    /// The snapshot, with the types of blocks as far as they are declared, and by contents for the others.
     pub(super) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
         self.analysed(true)
     }
 
-    /// The snapshot, with the types of blocks if they are needed.
+    /// The snapshot with its analysis, read from the index, or made and left there; with the types of blocks if they are
+    /// needed.
     pub(super) fn analysed(&self, typed: bool) -> Result<Heap<'_>, Failure> {
-        let snapshot = Snapshot::read(&self.bytes).map_err(|error| self.failure(&error))?;
-        let (blocks, file) = (snapshot.blocks(), self.file());
+        self.open_heap(typed).map_err(|failed| self.failed(&failed, self.blocks()))
+    }
+
+    fn open_heap(&self, typed: bool) -> Result<Heap<'_>, Failed> {
+        let snapshot = Snapshot::read(&self.bytes)?;
         let opening = Opening { typed, keep: true, strict: true };
-        let message = format!("analysing {} blocks", count(f64::from(blocks)));
-        with_spinner(message, || open_heap(file, &*self.bytes, snapshot, opening))
-            .map_err(|failed| self.failed(&failed, blocks))
+        let message = format!("analysing {} blocks", count(f64::from(snapshot.blocks())));
+        with_spinner(message, || open_heap(self.file(), &*self.bytes, snapshot, opening))
+    }
+
+    /// The number of blocks of a snapshot that can be read.
+    fn blocks(&self) -> u32 {
+        Snapshot::read(&self.bytes).map_or(0, |snapshot| snapshot.blocks())
     }
 
     /// How far the types of blocks reach; `None` if nothing is stored of types.
@@ -243,35 +238,10 @@ impl Input {
         }
     }
 
-    /// The block with a number that the user gave.
-    pub(super) fn block(&self, heap: &Heap<'_>, number: u32) -> Result<BlockIndex, Failure> {
-        let there = heap.snapshot.blocks();
-        if number < there {
-            return Ok(BlockIndex(number));
-        }
-        Err(Failure::new(
-            Kind::Usage,
-            format_args!("no block {number}: {} has {there}", self.path.display()),
-        )
-        .hint("numbers are those that `heap dominators` and `heap path` print for this snapshot"))
-    }
-
     /// The error about a damaged file.
     pub(super) fn failure(&self, error: &read::Error) -> Failure {
         Failure::new(Kind::Input, format_args!("{}: {error}", self.path.display()))
             .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
-    }
-
-    /// Prints an answer as JSON, or as text by `draw`, and says if the file is not whole.
-    pub(super) fn answer<T: Serialize>(
-        &self,
-        heap: &Heap<'_>,
-        form: &Form,
-        answer: &T,
-        draw: impl FnOnce(&mut Canvas),
-    ) -> Result<ExitCode, Failure> {
-        let code = put(form, self.damage(heap), answer, draw)?;
-        Ok(self.without_names.take().unwrap_or(code))
     }
 
     /// What was reported of the names that are stored beside the snapshot, once.
@@ -298,6 +268,14 @@ impl Host for Input {
         let engine = Engine::new(Setting::default());
         let id = loading::add(&engine, &recording).ok()?;
         Some(Trace { engine, id })
+    }
+
+    fn heap(&self, typed: bool) -> Result<Heap<'_>, Failed> {
+        self.open_heap(typed)
+    }
+
+    fn snapshots_missing(&self) -> Vec<String> {
+        self.path.parent().map_or_else(Vec::new, failed_beside)
     }
 
     fn give_back(&self, heap: &Heap<'_>) {

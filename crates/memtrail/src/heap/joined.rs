@@ -16,7 +16,7 @@ use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_facts;
-use crate::recording_source::{Fitting, Need, Process};
+use crate::recording_source::{Need, Process, Subject};
 use crate::references;
 use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 use crate::spinner::with_spinner;
@@ -54,24 +54,19 @@ impl WhichRecording {
         self.open_of(&self.process.one(&self.path, Need::Snapshots)?)
     }
 
-    /// The processes of a family that are meant together: all with snapshots, unless one is named.
-    pub(super) fn several(&self) -> Result<Option<Vec<Fitting>>, Failure> {
-        self.process.several(&self.path, Need::Snapshots)
+    /// The processes that are meant: all of a family that have snapshots together, unless one is named.
+    pub(super) fn subject(&self) -> Result<Subject, Failure> {
+        self.process.subject(&self.path, Need::Snapshots)
+    }
+
+    /// The processes that are meant, with snapshots or references.
+    pub(super) fn subject_with_retainers(&self) -> Result<Subject, Failure> {
+        self.process.subject(&self.path, Need::Retainers)
     }
 
     /// The snapshot of one of them.
     pub(super) fn open_of(&self, path: &Path) -> Result<Joined, Failure> {
         Joined::open(Recording::open(path)?, self.snapshot.as_deref(), self.memory)
-    }
-
-    /// The recording that is meant, with heap snapshots or references.
-    pub(super) fn with_retainers(&self) -> Result<PathBuf, Failure> {
-        self.process.one(&self.path, Need::Retainers)
-    }
-
-    /// The processes of a family that have such, unless one is named.
-    pub(super) fn several_with_retainers(&self) -> Result<Option<Vec<Fitting>>, Failure> {
-        self.process.several(&self.path, Need::Retainers)
     }
 
     /// Gives the engine the references of a native program's recording.
@@ -85,11 +80,11 @@ impl WhichRecording {
     }
 
     /// A snapshot alone, too: nothing is known of the calls that allocated its blocks, nor when.
-    pub(super) fn open_with_or_without_trace(&self) -> Result<Joined, Failure> {
-        if self.path.is_dir() || !snapshot_file::is_snapshot(&self.path) {
-            return self.open();
+    pub(super) fn open_with_or_without_trace(&self, path: &Path) -> Result<Joined, Failure> {
+        if path.is_dir() || !snapshot_file::is_snapshot(path) {
+            return self.open_of(path);
         }
-        let recording = Recording::open(&self.path)?;
+        let recording = Recording::open(path)?;
         let path = choose(&recording.path, self.snapshot.as_deref())?;
         let files = SnapshotFiles::alone(self.memory);
         let (facts, file) = files.open(&path, None);

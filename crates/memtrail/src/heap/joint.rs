@@ -3,15 +3,13 @@
 use std::collections::BTreeSet;
 use std::process::ExitCode;
 
-use memtrail_engine::question::named;
+use memtrail_engine::question::{JointQuestion, JointShares, MAX_CUT, named};
 use memtrail_heap::Bytes;
-use memtrail_heap::query::{self, CutReference, JointBlock, JointLimits, JointShare};
+use memtrail_heap::query::{CutReference, JointBlock, JointShare};
 use memtrail_text::rounded::{bytes, grouped, percent};
-use serde::Serialize;
 
-use super::allocated;
-use super::found::{Found, of_each};
-use super::input::{Input, Which};
+use super::ask::ask_about;
+use super::input::Which;
 use super::named::size as named_size;
 use super::owners::HOLDS;
 use super::table::{Table, outside};
@@ -19,15 +17,9 @@ use super::title::field_of;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::spinner::with_spinner;
 
-/// Roots that reach a block: so many are computed, and so many of them printed.
-const MAX_ROOTS: usize = 100;
+/// Roots that are printed of those that reach a block.
 const PRINTED_ROOTS: usize = 4;
-/// References to cut: with more, a cut is not looked for.
-const MAX_CUT: usize = 64;
-/// Shares below this part of all that is retained are left out.
-const LEAST: u64 = 100;
 
 /// Open what several roots retain jointly: who reaches it, and what to cut to free it
 ///
@@ -50,49 +42,15 @@ pub(crate) struct Args {
     limit: Limit,
 }
 
-/// The answer.
-#[derive(Serialize)]
-struct Shares {
-    /// All that is retained.
-    retained: Bytes,
-    /// What parts of it are retained jointly.
-    rows: Vec<JointShare>,
-    /// The least that is listed.
-    #[serde(skip)]
-    min: Bytes,
-}
-
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if args.root.as_deref().is_some_and(named::is_number) {
-        return find(args, &args.which.open()?)?.put(&args.which.form, draw);
-    }
-    of_each(&args.which, |input| find(args, input), size, draw)
+    let (Limit(blocks), which) = (args.limit, &args.which);
+    let is_of_one = args.root.as_deref().is_some_and(named::is_number);
+    let subject = if is_of_one { which.only()? } else { which.subject()? };
+    let question = JointQuestion { root: args.root.clone(), min: args.min, blocks };
+    ask_about(&subject, which, &question, |canvas, shares, _| draw(canvas, shares))
 }
 
-/// What is retained jointly in a snapshot.
-fn find(args: &Args, input: &Input) -> Result<Found<Shares>, Failure> {
-    let heap = input.typed_heap()?;
-    let Limit(blocks) = args.limit;
-    let retained = query::everything(&heap).retained;
-    let of = args.root.as_deref().map(|root| named::root(&heap, root)).transpose()?;
-    let least = if of.is_some() { Bytes(1) } else { Bytes(retained.0.div_ceil(LEAST)) };
-    let min = args.min.unwrap_or(least);
-    let limits = JointLimits { of, min, blocks, roots: MAX_ROOTS, cut: MAX_CUT };
-    let room = input.room()?;
-    let rows = with_spinner("looking for what has to be cut".into(), || {
-        query::joint_shares_in(&room.place, &heap, limits)
-    });
-    let blocks_in_all = heap.snapshot.blocks();
-    let mut rows = rows.map_err(|failed| input.failed(&failed, blocks_in_all))?;
-    allocated::name_joint(&mut rows, input, &heap)?;
-    Ok(Found::new(input, &heap, Shares { retained, rows, min }))
-}
-
-fn size(shares: &Shares) -> Bytes {
-    shares.rows.iter().map(|share| share.retained + share.retained_external).sum()
-}
-
-fn draw(canvas: &mut Canvas, answer: &Shares) {
+fn draw(canvas: &mut Canvas, answer: &JointShares) {
     if answer.rows.is_empty() {
         let text = format!("nothing of {} or more is retained jointly", bytes(answer.min.0 as f64));
         canvas.line(&[(PLAIN, &text)]);

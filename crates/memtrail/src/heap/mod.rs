@@ -1,29 +1,30 @@
 //! `memtrail heap …`: what retains memory, asked of heap snapshots.
 
-mod allocated;
 mod ask;
 mod block;
 mod blocks;
-pub(crate) mod changes;
 mod children;
+pub(crate) mod compared;
 mod containers;
 mod coverage;
 mod csv;
-pub(crate) mod family;
-mod found;
+pub(crate) mod diff;
+mod growth;
 mod histogram;
 mod info;
 pub(crate) mod input;
 pub(crate) mod joined;
 mod joint;
-mod named;
+pub(crate) mod named;
 mod owners;
 mod path;
-mod recognised;
+mod processes;
+mod read;
 mod retained;
 mod roots;
 mod shared;
 pub(crate) mod sites;
+mod snapshot_name;
 mod stack;
 mod strings;
 mod survivors;
@@ -68,8 +69,8 @@ enum Command {
     Info(info::Args),
     Roots(roots::Args),
     Joint(joint::Args),
-    Growth(changes::GrowthArgs),
-    Diff(changes::DiffArgs),
+    Growth(growth::Args),
+    Diff(diff::Args),
     Sites(sites::Args),
     Survivors(survivors::Args),
     Stack(stack::Args),
@@ -103,7 +104,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         Command::Retained(args) => retained::run(args),
         Command::Strings(args) => strings::run(args),
         Command::Coverage(args) => coverage::run(args),
-        Command::Diff(args) => changes::diff(args),
-        Command::Growth(args) => changes::growth(args),
+        Command::Diff(args) => diff::run(args),
+        Command::Growth(args) => growth::run(args),
     }
 }

@@ -1,24 +1,14 @@
-//! `memtrail heap roots` without `--retained`: every reachable byte once, by the root that owns it.
+//! Draws roots by what they own: `memtrail heap roots` without `--retained`, and `heap histogram --by owner`.
 
-use std::process::ExitCode;
-
-use memtrail_engine::question::{KindHistogram, View, allocated_parts, named};
-use memtrail_heap::graph::RootNodeId;
-use memtrail_heap::query::{self, Heap, OwnerDetails, OwnerRow, SharedPart};
-use memtrail_heap::{Bytes, RootKind};
+use memtrail_engine::question::{Family, KindHistogram, OwnerFigures, RootOwners};
+use memtrail_heap::Bytes;
+use memtrail_heap::query::{OwnerDetails, OwnerRow, SharedPart};
 use memtrail_text::rounded::{bytes, grouped, percent};
-use serde::Serialize;
 
-use super::ask::asked_in_vain;
-use super::family;
 use super::histogram;
-use super::input::{Input, Which};
 use super::table::{Table, outside};
-use super::title::Title;
-use super::title::with_type;
+use super::title::{Title, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
-use crate::error::Failure;
-use crate::spinner::with_spinner;
 
 /// So many aliases are shown in a list, of rows with this share at least, and so many rows of what is shared.
 const MAX_ALIASES: usize = 2;
@@ -29,151 +19,53 @@ pub(super) const HOLDS: &str = "holds";
 /// So many kinds of what a root owns.
 const MAX_KINDS: usize = 10;
 
-/// Which owners.
-pub(super) struct Wanted<'w> {
-    pub(super) name: Option<&'w str>,
-    pub(super) kind: Option<RootKind>,
-    pub(super) min: Bytes,
-    pub(super) limit: usize,
-}
-
-/// The answer.
-#[derive(Serialize)]
-struct Owners {
-    /// All that is reachable.
-    owned: Bytes,
-    /// Bytes outside the heap that go with that.
-    owned_external: Bytes,
-    rows: Vec<OwnerRow>,
-    /// Rows that `--limit` left out, and what they own.
-    left_out: usize,
-    left_out_owned: Bytes,
-    /// Of a single root that was asked for: what it shares with whom.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    details: Option<OwnerDetails>,
-    /// Of a single root that was asked for: what it owns, by type or kind.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    contents: Option<KindHistogram>,
-}
-
-pub(super) fn run(which: &Which, wanted: &Wanted<'_>) -> Result<ExitCode, Failure> {
-    if let Some(members) = which.several()? {
-        return family::roots(which, &members, wanted);
-    }
-    let input = which.open()?;
-    let heap = if wanted.name.is_some() { input.typed_heap()? } else { input.heap()? };
-    let named = wanted.name.map(|name| named::labelled(&heap, name)).transpose()?;
-    let mut answer = with_spinner("adding up what each root owns".into(), || {
-        answer(&heap, wanted, named.as_deref())
-    });
-    add_held_values(&input, &heap, &mut answer.rows)?;
-    if let ([row], true) = (answer.rows.as_slice(), answer.details.is_some()) {
-        answer.contents = Some(contents(&input, &heap, row.owner)?);
-    }
-    input.answer(&heap, &which.form, &answer, |canvas| {
-        if let ([row], Some(details)) = (answer.rows.as_slice(), &answer.details) {
-            one(canvas, row, details);
-            if let Some(contents) = &answer.contents {
-                owned(canvas, contents);
-            }
-            return;
+/// Draws the only root that was asked for, or a list.
+pub(super) fn draw(canvas: &mut Canvas, answer: &RootOwners, family: Option<&Family<RootOwners>>) {
+    if let ([row], Some(details)) = (answer.rows.as_slice(), &answer.details) {
+        one(canvas, &row.owner, details);
+        if let Some(contents) = &answer.contents {
+            owned(canvas, contents);
         }
-        if answer.rows.is_empty() {
-            nothing(canvas, wanted);
-        } else {
-            list(canvas, &answer, wanted.name.is_none() && wanted.kind.is_none());
-        }
-        if answer.left_out > 0 {
-            let (left_out, size) = (grouped(answer.left_out as u64), answer.left_out_owned);
-            let size = bytes(size.0 as f64);
-            let text = format!("… and {left_out} more, which own {size} (--limit 0: all)");
-            canvas.line(&[(FAINT, &text)]);
-        }
-    })
-}
-
-/// Contents of an owner, by type or kind.
-fn contents(input: &Input, heap: &Heap<'_>, owner: RootNodeId) -> Result<KindHistogram, Failure> {
-    let question = "counting blocks".to_owned();
-    let histogram = with_spinner(question, || query::owned_histogram(heap, &[owner]));
-    let mut histogram = histogram.map_err(|error| input.failure(&error))?;
-    let room = input.room()?;
-    allocated_parts(
-        &View { heap, place: &room.place, host: input },
-        &mut histogram,
-        Some(&[owner]),
-    )
-    .map_err(|unanswered| asked_in_vain(input, heap, unanswered))?;
-    Ok(histogram.into())
-}
-
-/// Adds what variables without a name hold, for which types are looked for.
-fn add_held_values(input: &Input, heap: &Heap<'_>, rows: &mut [OwnerRow]) -> Result<(), Failure> {
-    let is_unnamed = |row: &OwnerRow| row.kind == RootKind::Global.name() && row.variable.is_none();
-    if !rows.iter().any(is_unnamed) {
-        return Ok(());
-    }
-    let typed = if heap.types.is_empty() { Some(input.typed_heap()?) } else { None };
-    query::add_held_values(typed.as_ref().unwrap_or(heap), rows)
-        .map_err(|error| input.failure(&error))
-}
-
-fn answer(heap: &Heap<'_>, wanted: &Wanted<'_>, named: Option<&[RootNodeId]>) -> Owners {
-    let all = query::owners(heap, named.unwrap_or_default());
-    let mut rows = all.rows;
-    rows.retain(|row| {
-        let size = row.owned + row.owned_external;
-        named.is_none_or(|named| named::is_meant(row, named))
-            && wanted.kind.is_none_or(|kind| kind.name() == row.kind)
-            && (named.is_some() || size >= wanted.min)
-    });
-    let left_out = rows.split_off(rows.len().min(wanted.limit));
-    let details = match (named, rows.as_slice()) {
-        (Some(_), [row]) => Some(query::owner_details(heap, row)),
-        _ => None,
-    };
-    Owners {
-        owned: all.owned,
-        owned_external: all.owned_external,
-        left_out: left_out.len(),
-        left_out_owned: left_out.iter().map(|row| row.owned).sum(),
-        rows,
-        details,
-        contents: None,
-    }
-}
-
-fn nothing(canvas: &mut Canvas, wanted: &Wanted<'_>) {
-    let kind = wanted.kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
-    let text = if wanted.min.0 > 1 {
-        format!("no {kind}roots own {}", bytes(wanted.min.0 as f64))
     } else {
-        format!("no {kind}roots own anything")
-    };
-    canvas.line(&[(PLAIN, &text)]);
+        draw_list(canvas, answer, family);
+    }
 }
 
-fn list(canvas: &mut Canvas, answer: &Owners, whole: bool) {
-    let mut table = Table::new(&["owned", "", "off-heap", "retained"], "root");
-    if whole {
-        let size = bytes(answer.owned.0 as f64);
-        let figures = vec![size, percent(1.0), outside(answer.owned_external)];
-        table.strong(figures, "all that is reachable");
-    }
+/// Draws a list of roots.
+pub(super) fn draw_list(
+    canvas: &mut Canvas,
+    answer: &RootOwners,
+    family: Option<&Family<RootOwners>>,
+) {
+    let mut table =
+        Table::new(&["blocks", "owned", "", "off-heap", "retained", "processes"], "root");
+    let all = family.map_or_else(String::new, |family| grouped(family.processes.len() as u64));
+    let (size, external) = (bytes(answer.owned.0 as f64), outside(answer.owned_external));
+    let figures = vec![String::new(), size, percent(1.0), external, String::new(), all];
+    table.strong(figures, "all that is reachable");
     for row in &answer.rows {
+        let OwnerFigures { blocks, owner, processes } = row;
         let figures = vec![
-            bytes(row.owned.0 as f64),
-            percent(row.share),
-            outside(row.owned_external),
-            bytes(row.retained.0 as f64),
+            blocks.map_or_else(String::new, grouped),
+            bytes(owner.owned.0 as f64),
+            percent(owner.share),
+            outside(owner.owned_external),
+            bytes(owner.retained.0 as f64),
+            family.map_or_else(String::new, |_| grouped(processes.len() as u64)),
         ];
-        table.row(figures, titled(row));
-        add_holds(&mut table, row.holds.as_deref());
-        if !row.aliases.is_empty() && row.share >= WITH_ALIASES {
-            table.faint(Vec::new(), format!("  also {}", some(&row.aliases, MAX_ALIASES)));
+        table.row(figures, titled(owner));
+        add_holds(&mut table, owner.holds.as_deref());
+        if !owner.aliases.is_empty() && owner.share >= WITH_ALIASES {
+            table.faint(Vec::new(), format!("  also {}", some(&owner.aliases, MAX_ALIASES)));
         }
     }
     table.print(canvas);
+    if answer.left_out > 0 {
+        let (left_out, size) = (grouped(answer.left_out as u64), answer.left_out_owned);
+        let size = bytes(size.0 as f64);
+        let text = format!("… and {left_out} more, which own {size} (--limit 0: all)");
+        canvas.line(&[(FAINT, &text)]);
+    }
 }
 
 /// Adds a line of what a variable without a name holds.
@@ -241,7 +133,7 @@ fn owned(canvas: &mut Canvas, contents: &KindHistogram) {
     canvas.gap();
     let mut table = Table::new(&histogram::COLUMNS, "what it owns, by type or kind");
     for row in contents.rows.iter().take(MAX_KINDS) {
-        histogram::add(&mut table, &row.sum, None);
+        histogram::add(&mut table, row, None);
     }
     table.print(canvas);
     if contents.rows.len() > MAX_KINDS {

@@ -2,23 +2,19 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::named;
-use memtrail_heap::BlockIndex;
-use memtrail_heap::Bytes;
-use memtrail_heap::query::{self, FoldedContainer, Heap, MergedPath, Path, Step};
+use memtrail_engine::question::{
+    BlocksOf, DisjointPathsQuestion, PathQuestion, PathShapes, PathShapesQuestion, RetainingPath,
+};
+use memtrail_heap::query::{DisjointPaths, FoldedContainer, Step};
 use memtrail_text::rounded::{bytes, grouped};
-use serde::Serialize;
 
-use super::allocated;
-use super::found::{Found, of_each};
-use super::input::{Input, Which};
-use super::recognised::{Recognised, recognise};
+use super::ask::{ask, ask_about};
+use super::input::Which;
 use super::table::{Table, outside};
 use super::title::{field_of, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
-use crate::spinner::with_spinner;
 
 /// Show the retaining path of a block, or of a kind or type of blocks
 ///
@@ -55,98 +51,30 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let Limit(limit) = args.limit;
-    let Some(block) = args.block else {
-        return of_each(&args.which, |input| shapes(args, input), Shapes::size, draw_shapes);
+    let (Limit(limit), which) = (args.limit, &args.which);
+    let (unfolded, sample) = (args.unfolded, args.sample);
+    let of = match (args.block, &args.kind, &args.r#type) {
+        (Some(block), ..) if args.all => {
+            let question = DisjointPathsQuestion { block, unfolded, limit };
+            return ask_about(&which.only()?, which, &question, |canvas, found, _| {
+                draw_all(canvas, block, found);
+            });
+        }
+        (Some(block), ..) => {
+            let question = PathQuestion { block, unfolded };
+            return ask_about(&which.only()?, which, &question, |canvas, found, _| {
+                draw_one(canvas, block, found);
+            });
+        }
+        (None, _, Some(name)) => BlocksOf::Type(name.clone()),
+        (None, kind, None) => BlocksOf::Kind(kind.clone().unwrap_or_default()),
     };
-    let input = args.which.open()?;
-    let heap = input.typed_heap()?;
-    let block = input.block(&heap, block)?;
-    if args.all { all(args, &input, &heap, block, limit) } else { one(args, &input, &heap, block) }
+    let question = PathShapesQuestion { of, sample, limit };
+    ask(which, &question, |canvas, shapes, _| draw_shapes(canvas, shapes))
 }
 
-/// Paths of some blocks of a kind or type, by shape.
-#[derive(Serialize)]
-struct Shapes {
-    paths: Vec<MergedPath>,
-    /// Shapes that `--limit` left out.
-    left_out: usize,
-    /// Blocks whose paths were looked at.
-    looked_at: u64,
-    /// Blocks of the kind or type.
-    blocks: u64,
-    /// Size that all of these paths retain.
-    #[serde(skip)]
-    retained: Bytes,
-}
-
-/// The path of a block; nothing retains some.
-#[derive(Serialize)]
-struct OnePath {
-    #[serde(flatten)]
-    path: Option<Path>,
-}
-
-impl Shapes {
-    fn size(&self) -> Bytes {
-        self.retained
-    }
-}
-
-fn shapes(args: &Args, input: &Input) -> Result<Found<Shapes>, Failure> {
-    let mut heap = input.typed_heap()?;
-    let (there, some) = match (&args.kind, &args.r#type) {
-        (_, Some(name)) => of_type(args, input, &heap, name)?,
-        (kind, None) => of_kind(args, input, &mut heap, kind.as_deref().unwrap_or_default())?,
-    };
-    let mut paths = query::merged_paths(&heap, &some).map_err(|error| input.failure(&error))?;
-    allocated::name_merged(&mut paths, input, &heap)?;
-    let retained = paths.iter().map(|path| path.retained).sum();
-    let Limit(limit) = args.limit;
-    let left_out = paths.split_off(paths.len().min(limit)).len();
-    let looked_at = some.len() as u64;
-    let answer = Shapes { paths, left_out, looked_at, blocks: there, retained };
-    Ok(Found::new(input, &heap, answer))
-}
-
-/// Some blocks of a kind, and how many there are.
-fn of_kind(
-    args: &Args,
-    input: &Input,
-    heap: &mut Heap<'_>,
-    kind: &str,
-) -> Result<(u64, Vec<BlockIndex>), Failure> {
-    let failure = |error| input.failure(&error);
-    let (mut there, mut some) = query::sample(heap, kind, args.sample).map_err(failure)?;
-    if some.is_empty() {
-        // All blocks of a kind may have types; `histogram --by kind` prints it all the same.
-        let types = std::mem::take(&mut heap.types);
-        (there, some) = query::sample(heap, kind, args.sample).map_err(failure)?;
-        heap.types = types;
-    }
-    if some.is_empty() {
-        return Err(named::no_kind(kind).into());
-    }
-    Ok((there, some))
-}
-
-/// Some blocks of a type, and how many there are.
-fn of_type(
-    args: &Args,
-    input: &Input,
-    heap: &Heap<'_>,
-    name: &str,
-) -> Result<(u64, Vec<BlockIndex>), Failure> {
-    let (there, some) =
-        query::sample_of_type(heap, name, args.sample).map_err(|error| input.failure(&error))?;
-    if some.is_empty() {
-        return Err(named::no_type(name).into());
-    }
-    Ok((there, some))
-}
-
-fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes) {
-    let Shapes { paths: merged, left_out, looked_at, blocks: there, .. } = shapes;
+fn draw_shapes(canvas: &mut Canvas, shapes: &PathShapes) {
+    let PathShapes { paths: merged, left_out, looked_at, blocks: there } = shapes;
     let text = if looked_at == there {
         format!("all {} blocks looked at", grouped(*there))
     } else {
@@ -174,78 +102,42 @@ fn draw_shapes(canvas: &mut Canvas, shapes: &Shapes) {
     }
 }
 
-/// The disjoint paths of a block.
-fn all(
-    args: &Args,
-    input: &Input,
-    heap: &Heap<'_>,
-    block: BlockIndex,
-    limit: usize,
-) -> Result<ExitCode, Failure> {
-    let mut found =
-        with_spinner("looking for paths".into(), || query::disjoint_paths(heap, block, limit))
-            .map_err(|error| input.failure(&error))?;
-    fold(args, input, heap, &mut found.paths)?;
-    allocated::name_steps(&mut found.paths, input, heap)?;
-    input.answer(heap, &args.which.form, &found, |canvas| {
-        for path in &found.paths {
-            canvas.paragraph(STRONG, 2, &path.text);
-            draw(canvas, &path.steps);
-            canvas.gap();
-        }
-        let ways = match found.paths.len() {
-            0 => nothing(block),
-            1 if found.all => "one path: cut a step that has a star, and the block is freed".into(),
-            ways if found.all => {
-                format!("{ways} disjoint paths: each has to be cut to free the block")
-            }
-            ways => format!("{ways} disjoint paths, and more (--limit 0: all)"),
-        };
-        canvas.paragraph(PLAIN, 2, &ways);
-    })
-}
-
-/// One path of a block.
-fn one(
-    args: &Args,
-    input: &Input,
-    heap: &Heap<'_>,
-    block: BlockIndex,
-) -> Result<ExitCode, Failure> {
-    let mut path = query::path(heap, block).map_err(|error| input.failure(&error))?;
-    fold(args, input, heap, path.as_mut_slice())?;
-    allocated::name_steps(path.as_mut_slice(), input, heap)?;
-    let answer = OnePath { path };
-    input.answer(heap, &args.which.form, &answer, |canvas| {
-        let Some(path) = &answer.path else {
-            canvas.line(&[(PLAIN, &nothing(block))]);
-            return;
-        };
+fn draw_all(canvas: &mut Canvas, block: u32, found: &DisjointPaths) {
+    for path in &found.paths {
         canvas.paragraph(STRONG, 2, &path.text);
-        canvas.gap();
         draw(canvas, &path.steps);
-        let alone = |above: &[Step]| above.iter().any(|step| step.dominates);
-        let text = if path.steps.split_last().is_some_and(|(_, above)| alone(above)) {
-            "* on every path: cut there, and the block is freed"
-        } else {
-            "nothing above retains it alone: there are other paths (--all)"
-        };
-        canvas.paragraph(FAINT, 2, text);
-    })
-}
-
-/// Makes one step of those inside a container, unless all are wanted.
-fn fold(args: &Args, input: &Input, heap: &Heap<'_>, paths: &mut [Path]) -> Result<(), Failure> {
-    if args.unfolded || !query::may_fold(heap, paths) {
-        return Ok(());
+        canvas.gap();
     }
-    let Recognised { structures, catalogue, .. } = &recognise(input, heap)?;
-    query::fold_containers(heap, structures, catalogue, paths);
-    Ok(())
+    let ways = match found.paths.len() {
+        0 => nothing(block),
+        1 if found.all => "one path: cut a step that has a star, and the block is freed".into(),
+        ways if found.all => {
+            format!("{ways} disjoint paths: each has to be cut to free the block")
+        }
+        ways => format!("{ways} disjoint paths, and more (--limit 0: all)"),
+    };
+    canvas.paragraph(PLAIN, 2, &ways);
 }
 
-fn nothing(block: BlockIndex) -> String {
-    format!("nothing retains block {}: it is not freed yet", block.0)
+fn draw_one(canvas: &mut Canvas, block: u32, RetainingPath { path }: &RetainingPath) {
+    let Some(path) = path else {
+        canvas.line(&[(PLAIN, &nothing(block))]);
+        return;
+    };
+    canvas.paragraph(STRONG, 2, &path.text);
+    canvas.gap();
+    draw(canvas, &path.steps);
+    let alone = |above: &[Step]| above.iter().any(|step| step.dominates);
+    let text = if path.steps.split_last().is_some_and(|(_, above)| alone(above)) {
+        "* on every path: cut there, and the block is freed"
+    } else {
+        "nothing above retains it alone: there are other paths (--all)"
+    };
+    canvas.paragraph(FAINT, 2, text);
+}
+
+fn nothing(block: u32) -> String {
+    format!("nothing retains block {block}: it is not freed yet")
 }
 
 /// A retaining path, step by step.

@@ -2,18 +2,15 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::ApiError;
-use memtrail_engine::question::named;
-use memtrail_heap::query::{self, Retained, RetainedGroup};
+use memtrail_engine::question::{Family, RetainedQuestion};
+use memtrail_heap::query::Retained;
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::family;
-use super::found::Found;
-use super::input::{Input, Which};
+use super::ask::ask_about;
+use super::input::Which;
 use super::table::{Table, outside};
-use crate::canvas::Canvas;
+use crate::canvas::{Canvas, STRONG};
 use crate::error::{Failure, Kind};
-use crate::spinner::with_spinner;
 
 /// Compute exactly what would be freed without a group of blocks or roots
 ///
@@ -27,7 +24,7 @@ Examples:
   memtrail heap retained REC --block 4711 --block 5813    two blocks")]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: Which,
+    which: Which,
     /// All blocks of this kind, as `histogram` prints it; may be repeated
     #[arg(long = "kind", value_name = "NAME")]
     kinds: Vec<String>,
@@ -44,34 +41,21 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, "retained by what?")
             .hint("name a --kind, a --root or a --block; several are one group"));
     }
-    let is_of_one = !args.blocks.is_empty() || args.roots.iter().any(|root| named::is_number(root));
-    match args.which.several()? {
-        Some(members) if !is_of_one => family::retained(args, &members),
-        _ => find(args, &args.which.open()?)?.put(&args.which.form, draw),
-    }
-}
-
-/// What the group retains in a snapshot.
-pub(super) fn find(args: &Args, input: &Input) -> Result<Found<Retained>, Failure> {
-    let heap = input.typed_heap()?;
-    let root_nodes = args.roots.iter().map(|root| named::root(&heap, root));
-    let blocks = args.blocks.iter().map(|block| input.block(&heap, *block));
-    let group = RetainedGroup {
-        root_nodes: root_nodes.collect::<Result<_, ApiError>>()?,
-        blocks: blocks.collect::<Result<_, _>>()?,
+    let question = RetainedQuestion {
         kinds: args.kinds.clone(),
+        roots: args.roots.clone(),
+        blocks: args.blocks.clone(),
     };
-    let retained = with_spinner("looking what can be reached without them".into(), || {
-        query::retained(&heap, &group)
-    })
-    .map_err(|error| input.failure(&error))?;
-    if retained.blocks == 0 && group.root_nodes.is_empty() && group.blocks.is_empty() {
-        return Err(named::no_kind(&args.kinds.join("`, `")).into());
-    }
-    Ok(Found::new(input, &heap, retained))
+    let which = &args.which;
+    let subject = if question.is_of_one_snapshot() { which.only()? } else { which.subject()? };
+    ask_about(&subject, which, &question, draw)
 }
 
-pub(super) fn draw(canvas: &mut Canvas, retained: &Retained) {
+fn draw(canvas: &mut Canvas, retained: &Retained, family: Option<&Family<Retained>>) {
+    if let Some(family) = family {
+        let number = grouped(family.processes.len() as u64);
+        canvas.line(&[(STRONG, &format!("in {number} processes"))]);
+    }
     let mut table = Table::new(&["blocks", "size", "off-heap"], "");
     if retained.blocks > 0 {
         let figures = vec![

@@ -3,25 +3,22 @@
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 
-use memtrail_engine::question::named;
-use memtrail_heap::graph::{RootNode, RootNodeId, RootNodes, SUPER_ROOT};
-use memtrail_heap::query::{
-    self, Everything, ReachCache, RootOrder, RootQuery, RootRow, joint_name,
-};
+use memtrail_engine::question::{OwnersQuestion, RetainingRoots, RootsQuestion};
+use memtrail_heap::graph::{RootNode, RootNodeId, SUPER_ROOT};
+use memtrail_heap::query::{Everything, RootRow, joint_name};
 use memtrail_heap::{Bytes, RootKind};
-use memtrail_text::rounded::{bytes, grouped, percent, ratio};
-use serde::Serialize;
+use memtrail_text::rounded::{bytes, percent, ratio};
 
-use super::found::{Found, of_each};
-use super::input::{Input, Which};
+use super::ask::{ask, ask_about};
+use super::input::Which;
 use super::named::{kind as named_kind, size as named_size};
-use super::owners::{self, Wanted};
+use super::owners;
 use super::table::{Table, Text, outside};
 use super::title::Title;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
-use crate::limit::Limit;
-use crate::spinner::with_spinner;
+use crate::limit::{Limit, draw_left_out};
+use crate::recording_source::Subject;
 
 /// List the roots that own most memory
 ///
@@ -75,88 +72,42 @@ enum Sort {
     Reachable,
 }
 
-/// The answer.
-#[derive(Serialize)]
-struct Roots {
-    #[serde(flatten)]
-    everything: Everything,
-    rows: Vec<RootRow>,
-    /// Rows that `--limit` left out.
-    left_out: usize,
-    /// What the rows' numbers of roots mean.
-    #[serde(skip)]
-    root_nodes: RootNodes,
-}
-
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let (Limit(limit), which) = (args.limit, &args.which);
+    let (name, kind, min) = (args.name.clone(), args.kind, args.min.max(Bytes(1)));
     if args.retained || args.sort == Sort::Reachable {
-        return retained(args);
+        let by_reach = args.sort == Sort::Reachable;
+        let question = RootsQuestion { name, kind, min, by_reach, limit };
+        return ask(which, &question, |canvas, roots, _| draw(canvas, args, roots));
     }
-    let Limit(limit) = args.limit;
-    let wanted =
-        Wanted { name: args.name.as_deref(), kind: args.kind, min: args.min.max(Bytes(1)), limit };
-    owners::run(&args.which, &wanted)
+    let subject = which.subject()?;
+    let describe = matches!(subject, Subject::One(_));
+    let question = OwnersQuestion { name, kind, min, count_blocks: false, describe, limit };
+    ask_about(&subject, which, &question, |canvas, owners, family| {
+        if owners.rows.is_empty() {
+            nothing(canvas, args, ["own", "own anything"]);
+        } else {
+            owners::draw(canvas, owners, family);
+        }
+    })
 }
 
-/// What each root retains alone.
-fn retained(args: &Args) -> Result<ExitCode, Failure> {
-    let size = |roots: &Roots| {
-        let all = roots.everything.retained + roots.everything.retained_external;
-        if roots.rows.is_empty() { Bytes(0) } else { all }
-    };
-    of_each(&args.which, |input| find(args, input), size, |canvas, roots| draw(canvas, args, roots))
-}
-
-/// The roots of a snapshot.
-fn find(args: &Args, input: &Input) -> Result<Found<Roots>, Failure> {
-    let heap = input.heap()?;
-    let Limit(limit) = args.limit;
-    // Who names a root wants to see it, whatever it retains by itself.
-    let min =
-        if args.name.is_some() && args.min <= Bytes(1) { Bytes(0) } else { args.min.max(Bytes(1)) };
-    let is_wanted = args.name.as_deref().map(|name| named::matching(&heap, name)).transpose()?;
-    let is_wanted = is_wanted.as_ref().map(|known| |name: &str| known.contains(name));
-    let name = is_wanted.as_ref().map(|is_wanted| is_wanted as &dyn Fn(&str) -> bool);
-    let all = RootQuery { kind: args.kind, name, ..RootQuery::default() };
-    let wanted = match args.sort {
-        Sort::Owned => RootQuery { min_retained: min, ..all },
-        Sort::Reachable => RootQuery {
-            min_retained: Bytes(0),
-            min_reachable: min,
-            order: RootOrder::Reachable,
-            ..all
-        },
-    };
-    let reach = ReachCache::default();
-    let (rows, left_out) = with_spinner("looking at what each root reaches".into(), || {
-        let roots = query::roots(&heap, &wanted, &reach);
-        let shown = &roots[..roots.len().min(limit)];
-        (query::root_rows(&heap, shown, &reach), roots.len() - shown.len())
-    });
-    let root_nodes = *heap.graph.root_nodes();
-    let roots = Roots { everything: query::everything(&heap), rows, left_out, root_nodes };
-    Ok(Found::new(input, &heap, roots))
-}
-
-fn draw(canvas: &mut Canvas, args: &Args, roots: &Roots) {
+fn draw(canvas: &mut Canvas, args: &Args, roots: &RetainingRoots) {
     match (roots.rows.is_empty(), args.sort) {
-        (true, _) => nothing(canvas, args),
+        (true, _) => nothing(canvas, args, ["retain", "retain anything by themselves"]),
         (false, _) if args.name.is_some() => list(canvas, roots),
         (false, Sort::Owned) => nested(canvas, roots, args.kind.is_none()),
         (false, Sort::Reachable) => list(canvas, roots),
     }
-    if roots.left_out > 0 {
-        let text = format!("… and {} more (--limit 0: all)", grouped(roots.left_out as u64));
-        canvas.line(&[(FAINT, &text)]);
-    }
+    draw_left_out(canvas, roots.left_out, "");
 }
 
-fn nothing(canvas: &mut Canvas, args: &Args) {
+fn nothing(canvas: &mut Canvas, args: &Args, [verb, anything]: [&str; 2]) {
     let kind = args.kind.map_or_else(String::new, |kind| format!("{} ", kind.name()));
     let text = if args.min.0 > 1 {
-        format!("no {kind}roots retain {}", bytes(args.min.0 as f64))
+        format!("no {kind}roots {verb} {}", bytes(args.min.0 as f64))
     } else {
-        format!("no {kind}roots retain anything by themselves")
+        format!("no {kind}roots {anything}")
     };
     canvas.line(&[(PLAIN, &text)]);
 }
@@ -176,7 +127,7 @@ fn row_figures(row: &RootRow, all: Bytes) -> Vec<String> {
 }
 
 /// Rows below those that they are part of, each with what its parts retain jointly.
-fn nested(canvas: &mut Canvas, answer: &Roots, whole: bool) {
+fn nested(canvas: &mut Canvas, answer: &RetainingRoots, whole: bool) {
     let all = answer.everything.retained;
     let mut parts: BTreeMap<RootNodeId, Vec<&RootRow>> = BTreeMap::new();
     for row in &answer.rows {
@@ -236,7 +187,7 @@ fn titled(name: String, row: &RootRow) -> Title {
     Title { name, ty: row.r#type.clone(), position: row.position.clone() }
 }
 
-fn list(canvas: &mut Canvas, answer: &Roots) {
+fn list(canvas: &mut Canvas, answer: &RetainingRoots) {
     let mut table = Table::new(&["retained", "", "off-heap", "reachable", "kind"], "root");
     for row in &answer.rows {
         let name = match &row.variable {

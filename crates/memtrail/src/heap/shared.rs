@@ -2,10 +2,10 @@
 
 use std::process::ExitCode;
 
-use memtrail_engine::question::named;
-use memtrail_heap::query;
+use memtrail_engine::question::SharedQuestion;
 use memtrail_text::rounded::bytes;
 
+use super::ask::ask_about;
 use super::input::Which;
 use super::table::Table;
 use crate::error::Failure;
@@ -23,10 +23,8 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let input = args.which.open()?;
-    let heap = input.heap()?;
-    let shared = query::shared(&heap, named::root(&heap, &args.a)?, named::root(&heap, &args.b)?);
-    input.answer(&heap, &args.which.form, &shared, |canvas| {
+    let question = SharedQuestion { roots: [args.a.clone(), args.b.clone()] };
+    ask_about(&args.which.only()?, &args.which, &question, |canvas, shared, _| {
         let mut table = Table::new(&["size"], "reachable from");
         for (name, size) in shared.names.iter().zip(shared.reachable) {
             table.row(vec![bytes(size.0 as f64)], name.as_str());

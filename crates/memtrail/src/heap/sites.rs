@@ -3,19 +3,18 @@
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{Coverage, OfSnapshot, SamplesResponse};
+use memtrail_engine::heap::{Coverage, SamplesResponse};
 use memtrail_engine::query::{self, HeapSamples, SiteOrder};
-use memtrail_profile::Caveats;
+use memtrail_engine::question::{Family, Selection};
 use memtrail_text::rounded::{bytes, grouped, percent};
-use serde::Serialize;
 
-use super::family;
-use super::joined::{Joined, WhichRecording};
+use super::ask::gather;
+use super::joined::WhichRecording;
 use super::table::Table;
-use crate::answer::{Form, put};
-use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
+use crate::answer::Form;
+use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 /// List the allocation sites whose blocks are alive in a snapshot
 ///
@@ -61,77 +60,64 @@ pub(super) enum Sort {
 pub(super) const NOT_SAMPLED: &str =
     "a higher --rate of memtrail run samples more; recordings of core files have no samples";
 
-/// The answer.
-#[derive(Serialize)]
-struct Sites<'a> {
-    #[serde(flatten)]
-    samples: &'a SamplesResponse,
-    left_out: usize,
-    #[serde(skip_serializing_if = "Caveats::is_empty")]
-    caveats: &'a Caveats,
-}
-
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(members) = args.which.several()? {
-        return family::sites(args, &members);
-    }
-    let joined = args.which.open()?;
-    let Limit(limit) = args.limit;
-    let samples = find(args, &joined, limit)?;
-    let caveats = joined.caveats();
-    let mark = caveats.mark();
-    let damage = joined.damage(&samples);
-    let samples = samples.response;
-    let left_out = samples.count.saturating_sub(samples.rows.len());
-    let answer = Sites { samples: &samples, left_out, caveats: &caveats };
-    put(&args.form, damage, &answer, |canvas| {
-        let rows = &samples.rows;
-        if rows.is_empty() {
-            canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
-            canvas.paragraph(FAINT, 0, NOT_SAMPLED);
-            return;
-        }
-        let headings = ["alive", "share", "sampled", "retained by these", "block"];
-        let mut table = Table::new(&headings, "allocated by");
-        for row in rows {
-            let figures = vec![
-                format!("{mark}{}", row.alive.size()),
-                percent(row.share),
-                format!("{mark}{}", grouped(row.blocks)),
-                bytes(row.retained.0 as f64),
-                row.example.map_or_else(String::new, |block| block.0.to_string()),
-            ];
-            table.row(figures, place(&row.name, row.file.as_deref(), row.line));
-        }
-        table.print(canvas);
-        if left_out > 0 {
-            let left_out = grouped(left_out as u64);
-            canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
-        }
-        for note in caveats.notes() {
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
-        }
-        found(canvas, samples.coverage);
-        canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
-    })?;
-    joined.verdict()
+    let (Limit(limit), which) = (args.limit, &args.which);
+    let subject = which.subject()?;
+    let (by, order) = (args.by.into(), args.sort.into());
+    // Sites of several processes are summed before some are left out.
+    let wanted = subject.rows(limit);
+    let asked =
+        gather(&subject, Selection::first(order, limit), |path, member, reduction, read| {
+            let joined = which.open_of(path)?;
+            let (rec, snapshot) = joined.ids();
+            let found = joined.rows(
+                wanted,
+                |engine, offset, limit| {
+                    engine.heap_samples(&HeapSamples { rec, snapshot, by, order, offset, limit })
+                },
+                |samples| (&mut samples.rows, samples.count),
+            )?;
+            read.damaged(joined.damage(&found));
+            read.trace(&joined);
+            reduction.add(member, found.response);
+            Ok(())
+        });
+    let asked = asked?;
+    let mark = asked.mark();
+    asked.put(&args.form, |canvas, sites, family| draw(canvas, mark, sites, family))
 }
 
-/// The first of the sites.
-pub(super) fn find(
-    args: &Args,
-    joined: &Joined,
-    limit: usize,
-) -> Result<OfSnapshot<SamplesResponse>, Failure> {
-    let (rec, snapshot) = joined.ids();
-    let (by, order) = (args.by.into(), args.sort.into());
-    joined.rows(
-        limit,
-        |engine, offset, limit| {
-            engine.heap_samples(&HeapSamples { rec, snapshot, by, order, offset, limit })
-        },
-        |samples| (&mut samples.rows, samples.count),
-    )
+fn draw(
+    canvas: &mut Canvas,
+    mark: &str,
+    sites: &SamplesResponse,
+    family: Option<&Family<SamplesResponse>>,
+) {
+    if sites.rows.is_empty() {
+        canvas.line(&[(PLAIN, "none of the blocks that are alive was sampled")]);
+        canvas.paragraph(FAINT, 0, NOT_SAMPLED);
+        return;
+    }
+    let last = if family.is_some() { "processes" } else { "block" };
+    let headings = ["alive", "share", "sampled", "retained by these", last];
+    let mut table = Table::new(&headings, "allocated by");
+    for row in &sites.rows {
+        let block = || row.example.map_or_else(String::new, |block| block.0.to_string());
+        let figures = vec![
+            format!("{mark}{}", row.alive.size()),
+            percent(row.share),
+            format!("{mark}{}", grouped(row.blocks)),
+            bytes(row.retained.0 as f64),
+            family.map_or_else(block, |_| grouped(row.processes.len() as u64)),
+        ];
+        table.row(figures, place(&row.name, row.file.as_deref(), row.line));
+    }
+    table.print(canvas);
+    draw_left_out(canvas, sites.left_out, "");
+    found(canvas, sites.coverage);
+    if family.is_none() {
+        canvas.line(&[(FAINT, "the retaining path of one of them: memtrail heap block REC N")]);
+    }
 }
 
 /// How many sampled blocks were found in the snapshot, and why others were not.

@@ -2,13 +2,12 @@
 
 use std::process::ExitCode;
 
-use memtrail_heap::Bytes;
-use memtrail_heap::query::{self, ReachCache, RootRow};
+use memtrail_engine::question::StackQuestion;
+use memtrail_heap::query::RootRow;
 use memtrail_text::rounded::bytes;
-use serde::Serialize;
 
-use super::found::{Found, of_each};
-use super::input::{Input, Which};
+use super::ask::ask;
+use super::input::Which;
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
@@ -27,33 +26,7 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    of_each(
-        &args.which,
-        find,
-        |stack| size(&stack.rows),
-        |canvas, stack| {
-            draw(canvas, args, &stack.rows);
-        },
-    )
-}
-
-/// The answer.
-#[derive(Serialize)]
-struct Stack {
-    /// Threads and frames.
-    rows: Vec<RootRow>,
-}
-
-fn find(input: &Input) -> Result<Found<Stack>, Failure> {
-    let heap = input.heap()?;
-    let rows = query::root_rows(&heap, &query::stack(&heap), &ReachCache::default());
-    Ok(Found::new(input, &heap, Stack { rows }))
-}
-
-/// What the stacks reach; of those that overlap the largest.
-fn size(rows: &[RootRow]) -> Bytes {
-    let named = rows.iter().filter(|row| !row.path.is_empty());
-    named.map(|row| row.reachable).max().unwrap_or_default()
+    ask(&args.which, &StackQuestion, |canvas, stack, _| draw(canvas, args, &stack.rows))
 }
 
 fn draw(canvas: &mut Canvas, args: &Args, rows: &[RootRow]) {

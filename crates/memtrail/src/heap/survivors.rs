@@ -1,26 +1,25 @@
 //! `memtrail heap survivors`: what was alive in one snapshot and still is in a later one.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use memtrail_engine::heap::{AliveEstimate, OfSnapshot, SurvivorsResponse};
+use memtrail_engine::heap::{AliveEstimate, SurvivorsResponse};
 use memtrail_engine::query::{HeapSurvivors, SurvivorOrder};
-use memtrail_profile::Caveats;
+use memtrail_engine::question::{Family, Selection};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{grouped, percent, seconds};
-use serde::Serialize;
 
-use super::family;
+use super::ask::gather;
 use super::joined::Joined;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
-use crate::answer::{Form, put};
-use crate::canvas::{Canvas, FAINT, PLAIN, WARNING};
-use crate::error::Failure;
-use crate::limit::Limit;
-use crate::recording_source::{Need, Process};
-use crate::snapshot_file::MemoryArgs;
+use crate::answer::Form;
+use crate::canvas::{Canvas, FAINT, PLAIN};
+use crate::error::{Failure, Kind};
+use crate::limit::{Limit, draw_left_out};
+use crate::recording_source::{Need, Process, Subject};
+use crate::snapshot_file::{self, MemoryArgs};
 
 /// List the allocation sites whose blocks survived from one snapshot to another
 ///
@@ -72,81 +71,60 @@ pub(super) enum Sort {
     Oldest,
 }
 
-/// The answer.
-#[derive(Serialize)]
-struct Survivors<'a> {
-    #[serde(flatten)]
-    found: &'a SurvivorsResponse,
-    left_out: usize,
-    #[serde(skip_serializing_if = "Caveats::is_empty")]
-    caveats: &'a Caveats,
-}
-
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(members) = args.process.several(&args.path, Need::Snapshots)? {
-        return family::survivors(args, &members);
-    }
     let Limit(limit) = args.limit;
-    let path = args.process.one(&args.path, Need::Snapshots)?;
-    let (joined, survivors) = find(args, &path, limit)?;
-    let caveats = joined.caveats();
-    let damage = damaged(&survivors);
-    let survivors = survivors.response;
-    let left_out = survivors.count.saturating_sub(survivors.rows.len());
-    let answer = Survivors { found: &survivors, left_out, caveats: &caveats };
-    put(&args.form, damage, &answer, |canvas| {
-        draw(canvas, &survivors, caveats.mark());
-        for note in caveats.notes() {
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
-        }
-    })?;
-    joined.verdict()
+    let subject = args.process.subject(&args.path, Need::Snapshots)?;
+    let order = args.sort.into();
+    let wanted = subject.rows(limit);
+    let is_family = matches!(subject, Subject::Family(_));
+    let asked =
+        gather(&subject, Selection::first(order, limit), |path, member, reduction, read| {
+            if is_family && snapshot_file::of_recording(path).len() < 2 {
+                let message = "survivors need two snapshots, and no process has two";
+                return Err(Failure::new(Kind::Usage, message)
+                    .hint("take more: memtrail run --snapshot every-major -- PROGRAM")
+                    .absent());
+            }
+            let joined = Joined::open(Recording::open(path)?, args.to.as_deref(), args.memory)?;
+            let from = Some(joined.add(args.from.as_deref())?);
+            let ((rec, to), by) = (joined.ids(), args.by.into());
+            let found = joined.rows(
+                wanted,
+                |engine, offset, limit| {
+                    let query = HeapSurvivors { rec, from, to, by, order, offset, limit };
+                    engine.heap_survivors(&query)
+                },
+                |survivors| (&mut survivors.rows, survivors.count),
+            )?;
+            let damage = found.partial.as_ref();
+            read.damaged(damage.map(|how| format!("one of the snapshots is damaged {how}")));
+            read.trace(&joined);
+            reduction.add(member, found.response);
+            Ok(())
+        });
+    let asked = asked?.absent_because("with one snapshot only");
+    let mark = asked.mark();
+    asked.put(&args.form, |canvas, survivors, family| draw(canvas, mark, survivors, family))
 }
 
-/// What is wrong with a snapshot.
-pub(super) fn damaged(survivors: &OfSnapshot<SurvivorsResponse>) -> Option<String> {
-    survivors.partial.as_ref().map(|how| format!("one of the snapshots is damaged {how}"))
-}
-
-/// What survived in one recording, so many rows of it.
-pub(super) fn find(
-    args: &Args,
-    path: &Path,
-    limit: usize,
-) -> Result<(Joined, OfSnapshot<SurvivorsResponse>), Failure> {
-    let joined = Joined::open(Recording::open(path)?, args.to.as_deref(), args.memory)?;
-    let from = joined.add(args.from.as_deref())?;
-    let (rec, to) = joined.ids();
-    let survivors = joined.rows(
-        limit,
-        |engine, offset, limit| {
-            engine.heap_survivors(&HeapSurvivors {
-                rec,
-                from: Some(from),
-                to,
-                by: args.by.into(),
-                order: args.sort.into(),
-                offset,
-                limit,
-            })
-        },
-        |survivors| (&mut survivors.rows, survivors.count),
-    )?;
-    Ok((joined, survivors))
-}
-
-pub(super) fn draw(canvas: &mut Canvas, of: &SurvivorsResponse, mark: &str) {
-    canvas.paragraph(
-        PLAIN,
-        2,
-        &format!(
-            "from snapshot {} at {} to snapshot {} at {}",
-            of.from,
-            seconds(of.from_at),
-            of.to,
-            seconds(of.to_at),
+fn draw(
+    canvas: &mut Canvas,
+    mark: &str,
+    of: &SurvivorsResponse,
+    family: Option<&Family<SurvivorsResponse>>,
+) {
+    let between = match (of.from, of.to) {
+        (Some(from), Some(to)) => format!(
+            "from snapshot {from} at {} to snapshot {to} at {}",
+            seconds(of.from_at.unwrap_or_default()),
+            seconds(of.to_at.unwrap_or_default()),
         ),
-    );
+        _ => format!(
+            "in {} processes, each from its first snapshot to its last or those that are named",
+            grouped(family.map_or(0, |family| family.processes.len() as u64)),
+        ),
+    };
+    canvas.paragraph(PLAIN, 2, &between);
     let size = |of: &AliveEstimate| match of.sampled {
         0 => String::new(),
         _ => format!("{mark}{}", of.bytes.size()),
@@ -168,26 +146,26 @@ pub(super) fn draw(canvas: &mut Canvas, of: &SurvivorsResponse, mark: &str) {
         return;
     }
     canvas.gap();
-    let headings = ["survived", "of before", "freed", "added", "sampled", "allocated at"];
+    let last = if family.is_some() { "processes" } else { "allocated at" };
+    let headings = ["survived", "of before", "freed", "added", "sampled", last];
     let mut table = Table::new(&headings, "allocated by");
     for row in &of.rows {
         let sampled = row.survived.sampled + row.freed.sampled + row.added.sampled;
+        // When half of what survived had been allocated.
+        let allocated =
+            || row.survived.allocated.map_or_else(String::new, |[_, half, _]| seconds(half));
         let figures = vec![
             size(&row.survived),
             row.survival.map_or_else(String::new, percent),
             size(&row.freed),
             size(&row.added),
             format!("{mark}{}", grouped(sampled)),
-            // When half of what survived had been allocated.
-            row.survived.allocated.map_or_else(String::new, |[_, half, _]| seconds(half)),
+            family.map_or_else(allocated, |_| grouped(row.processes.len() as u64)),
         ];
         table.row(figures, place(&row.name, row.file.as_deref(), row.line));
     }
     table.print(canvas);
-    let left_out = of.count.saturating_sub(of.rows.len()) as u64;
-    if left_out > 0 {
-        canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
-    }
+    draw_left_out(canvas, of.left_out, "");
     canvas.line(&[(FAINT, "what retains what a call allocated: memtrail why REC FUNCTION")]);
 }
 

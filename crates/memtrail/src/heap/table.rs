@@ -1,11 +1,12 @@
-//! Columns of figures with a text behind them, no wider than the terminal.
+//! Columns of figures with a text behind them, no wider than the terminal. Figures, names and positions are never cut: texts go on
+//! in further lines.
 
 use anstyle::Style;
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::bytes;
 
 use super::title::Title;
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, elide_middle};
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean, columns, wrapped};
 
 /// A size outside the heap, which most things have none of.
 pub(crate) fn outside(size: Bytes) -> String {
@@ -18,7 +19,11 @@ pub(crate) fn unknown_dead() -> Vec<String> {
 }
 
 /// Columns that a text should have at least; with less, it gets a line of its own.
-const ROOM: usize = 16;
+const ROOM: usize = 32;
+/// Spaces before a text on lines of its own.
+const INDENT: usize = 4;
+/// Spaces before further lines of a text.
+const FURTHER: usize = 2;
 
 /// Rows of right-aligned figures, each with a text.
 pub(crate) struct Table {
@@ -61,11 +66,21 @@ impl From<Title> for Text {
 }
 
 impl Text {
-    /// In one line of at most `room` columns.
-    fn fitted(&self, room: usize) -> String {
+    /// In lines: the first of at most `first` columns, others of at most `next`.
+    fn lines(&self, first: usize, next: usize) -> Vec<String> {
         match self {
-            Self::Plain(text) => elide_middle(&clean(text), room),
-            Self::Variable(title) => title.fitted(room),
+            Self::Plain(text) => {
+                let text = clean(text);
+                // A line that belongs to the row above begins with spaces.
+                let indent = " ".repeat(text.len() - text.trim_start().len());
+                let next = next.saturating_sub(indent.len()).max(1);
+                let mut lines = wrapped(&text, first, next);
+                for line in lines.iter_mut().skip(1) {
+                    line.insert_str(0, &indent);
+                }
+                lines
+            }
+            Self::Variable(title) => title.lines(first, next),
         }
     }
 }
@@ -102,7 +117,8 @@ impl Table {
         };
         let widths: Vec<usize> = (0..count).map(width).collect();
         let before: usize = widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum();
-        let room = canvas.width().saturating_sub(before);
+        let width = canvas.limit();
+        let room = width.saturating_sub(before);
         for row in &self.rows {
             let mut line = String::new();
             for (column, width) in widths.iter().enumerate().filter(|(_, width)| **width > 0) {
@@ -111,16 +127,27 @@ impl Table {
                 line.push_str(figure);
                 line.push_str("  ");
             }
-            let whole = row.text.fitted(usize::MAX);
+            let whole = row.text.lines(usize::MAX, usize::MAX).concat();
             if whole.is_empty() {
                 canvas.line(&[(row.style, line.trim_end())]);
-            } else if columns(&whole) <= room || room >= ROOM {
-                canvas.line(&[(row.style, &line), (row.style, &row.text.fitted(room))]);
-            } else {
-                canvas.line(&[(row.style, line.trim_end())]);
-                let indent = 4.min(canvas.width());
-                let text = row.text.fitted(canvas.width() - indent);
-                canvas.line(&[(PLAIN, &" ".repeat(indent)), (row.style, &text)]);
+                continue;
+            }
+            if columns(&whole) > room && room < ROOM {
+                if !line.trim().is_empty() {
+                    canvas.line(&[(row.style, line.trim_end())]);
+                }
+                let indent = " ".repeat(INDENT);
+                for text in row.text.lines(width - INDENT, width - INDENT) {
+                    canvas.line(&[(PLAIN, &indent), (row.style, &text)]);
+                }
+                continue;
+            }
+            let further = " ".repeat(before + FURTHER);
+            for (place, text) in
+                row.text.lines(room, room.saturating_sub(FURTHER)).iter().enumerate()
+            {
+                let start = if place == 0 { &line } else { &further };
+                canvas.line(&[(row.style, start), (row.style, text)]);
             }
         }
     }
@@ -153,18 +180,20 @@ mod tests {
     }
 
     #[test]
-    fn names_lose_their_middle_and_get_a_line_of_their_own_where_it_is_narrow() {
+    fn long_names_go_on_in_further_lines() {
         assert_eq!(
-            printed(40),
+            printed(50),
             "retained       root\n \
-              1.5 MiB  1 %  Module.with_…gh_to_be_cut\n     \
+              1.5 MiB  1 %  Module.with_a_name_that_is_long_\n                 \
+                 enough_to_be_cut\n     \
                   1 B  1 %  M\n"
         );
         assert_eq!(
             printed(30),
             "retained       root\n \
               1.5 MiB  1 %\n    \
-                 Module.with_…ugh_to_be_cut\n     \
+                 Module.with_a_name_that_\n    \
+                 is_long_enough_to_be_cut\n     \
                   1 B  1 %  M\n"
         );
     }

@@ -1,11 +1,6 @@
-//! A variable in a row of a table: its name first, then its type and position as far as they fit.
+//! A variable in a row of a table: its name first, then its type and position.
 
-use crate::canvas::{columns, elide_end, elide_start};
-
-/// With fewer columns than that, part of a type tells nothing.
-const LEAST_TYPE: usize = 8;
-/// With fewer columns than that, part of a position tells nothing.
-const LEAST_POSITION: usize = 10;
+use crate::canvas::{columns, wrapped};
 
 /// A variable, its type, and where it is defined (`src/cache.ml:12`).
 #[derive(Clone, Debug)]
@@ -16,36 +11,33 @@ pub(crate) struct Title {
 }
 
 impl Title {
-    /// In one line of at most `room` columns. What there is no room for goes in this order: the folders of the position, the
-    /// end of the type, the type, the beginning of the file's name, the position, the beginning of the name.
-    pub(crate) fn fitted(&self, room: usize) -> String {
+    /// In lines: the first of at most `first` columns, others of at most `next`. What there is no room for goes in this order:
+    /// the folders of the position, then position and type to further lines.
+    pub(crate) fn lines(&self, first: usize, next: usize) -> Vec<String> {
         let Self { name, ty, position } = self;
         let whole = with_type(name, ty.as_deref(), position.as_deref());
-        if columns(&whole) <= room {
-            return whole;
+        if columns(&whole) <= first {
+            return vec![whole];
         }
-        let Some(position) = position else { return self.before(room) };
-        let file = position.rsplit_once('/').map_or(position.as_str(), |(_, file)| file);
-        let left = room.saturating_sub(columns(name) + 2);
-        if columns(file) <= left {
-            format!("{}  {file}", self.before(room - columns(file) - 2))
-        } else if left >= LEAST_POSITION {
-            format!("{name}  {}", elide_start(file, left))
-        } else {
-            elide_start(name, room)
-        }
-    }
-
-    /// The name and the type.
-    fn before(&self, room: usize) -> String {
-        let Self { name, ty, .. } = self;
-        let left = room.saturating_sub(columns(name) + 3);
-        match ty {
-            Some(ty) if columns(ty) <= left || left >= LEAST_TYPE => {
-                format!("{name} : {}", elide_end(ty, left))
+        let file = position.as_deref().map(|position| {
+            position.rsplit_once('/').map_or(position, |(_, file)| file).to_owned()
+        });
+        let mut lines = vec![name.clone()];
+        let more =
+            ty.iter().map(|ty| (" ", format!(": {ty}"))).chain(file.map(|file| ("  ", file)));
+        for (space, part) in more {
+            let room = if lines.len() == 1 { first } else { next };
+            match lines.last_mut() {
+                Some(line) if columns(line) + columns(space) + columns(&part) <= room => {
+                    line.push_str(space);
+                    line.push_str(&part);
+                }
+                _ => lines.push(part),
             }
-            _ => elide_start(name, room),
         }
+        let room = |place: usize| if place == 0 { first } else { next };
+        let broken = lines.iter().enumerate().map(|(at, line)| wrapped(line, room(at), next));
+        broken.flatten().collect()
     }
 }
 
@@ -85,32 +77,28 @@ mod tests {
     }
 
     #[test]
-    fn names_are_kept_longest() {
-        for (room, expected) in [
+    fn nothing_is_cut_but_folders() {
+        for (first, expected) in [
             (
                 90,
                 "Ltac_plugin.Tacenv.mactab : ltac_entry Names.KNmap.t ref  plugins/ltac/tacenv.ml:127",
             ),
             (80, "Ltac_plugin.Tacenv.mactab : ltac_entry Names.KNmap.t ref  tacenv.ml:127"),
-            (60, "Ltac_plugin.Tacenv.mactab : ltac_entry Names…  tacenv.ml:127"),
-            (42, "Ltac_plugin.Tacenv.mactab  tacenv.ml:127"),
-            (38, "Ltac_plugin.Tacenv.mactab  …env.ml:127"),
-            (31, "Ltac_plugin.Tacenv.mactab"),
-            (16, "…n.Tacenv.mactab"),
-            (0, ""),
+            (60, "Ltac_plugin.Tacenv.mactab : ltac_entry Names.KNmap.t ref|tacenv.ml:127"),
+            (42, "Ltac_plugin.Tacenv.mactab|: ltac_entry Names.KNmap.t ref|tacenv.ml:127"),
+            (20, "Ltac_plugin.Tacenv.|mactab|: ltac_entry|Names.KNmap.t ref|tacenv.ml:127"),
         ] {
-            let fitted = title().fitted(room);
-            assert!(columns(&fitted) <= room, "{fitted}");
-            assert_eq!(fitted, expected, "{room}");
+            let lines = title().lines(first, first - 2);
+            assert_eq!(lines.join("|"), expected, "{first}");
+            assert!(lines.iter().all(|line| columns(line) <= first), "{lines:?}");
         }
     }
 
     #[test]
     fn without_a_position_or_type_there_is_more_room() {
         let bare = Title { position: None, ..title() };
-        assert_eq!(bare.fitted(40), "Ltac_plugin.Tacenv.mactab : ltac_entry …");
-        assert_eq!(Title { ty: None, ..bare }.fitted(12), "…cenv.mactab");
+        assert_eq!(bare.lines(60, 58).len(), 1);
         let untyped = Title { ty: None, ..title() };
-        assert_eq!(untyped.fitted(50), "Ltac_plugin.Tacenv.mactab  tacenv.ml:127");
+        assert_eq!(untyped.lines(50, 48), ["Ltac_plugin.Tacenv.mactab  tacenv.ml:127"]);
     }
 }

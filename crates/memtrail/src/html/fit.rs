@@ -9,9 +9,9 @@ use memtrail_recording::Recording;
 use memtrail_trace::subsample::{Fitted, NewIds, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
-use super::gzip::gzip;
+use super::gzip::{estimate, gzip};
 use super::privacy::Privacy;
-use super::{references, snapshots};
+use super::{answers, page, references, snapshots};
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_facts;
@@ -32,6 +32,10 @@ pub(super) struct Packed {
     pub(super) trace: Vec<u8>,
     /// Its heap snapshots.
     pub(super) snapshots: Vec<snapshots::Packed>,
+    /// Answers about the last of them, if that is not in the page.
+    pub(super) answers: Vec<answers::Answer>,
+    /// Bytes that all of it would take in the page, estimated.
+    pub(super) wanted: u64,
     /// What refers to its blocks from `malloc`, if that was looked for.
     pub(super) references: Option<references::Packed>,
     /// What is wrong with the trace that was read.
@@ -42,8 +46,9 @@ pub(super) struct Packed {
 
 impl Packed {
     fn of(description: Description, trace: Vec<u8>, damage: Anomalies) -> Self {
-        let (snapshots, references) = (Vec::new(), None);
-        Self { description, trace, damage, snapshots, references, withheld: false }
+        let (snapshots, answers, references) = (Vec::new(), Vec::new(), None);
+        let (wanted, withheld) = (0, false);
+        Self { description, trace, snapshots, answers, wanted, references, damage, withheld }
     }
 }
 
@@ -68,10 +73,16 @@ pub(super) fn pack(
     let references: Vec<Option<references::Packed>> =
         recordings.iter().map(|recording| references::pack(recording, each, privacy)).collect();
     room -= references.iter().flatten().map(|packed| packed.bytes.len() as u64).sum::<u64>();
+    let descriptions: Vec<Description> = recordings.iter().map(described).collect();
+    for (number, description) in descriptions.iter().enumerate() {
+        let text =
+            page::attribute("description", &privacy.description(number, description.clone()));
+        room = room.saturating_sub(text.len() as u64 / 4 * 3);
+    }
     let traces = recordings.iter().map(|recording| Ok(privacy.trace(open(recording)?)));
     let traces = traces.collect::<Result<Vec<_>, Failure>>()?;
-    let whole: Vec<Vec<u8>> = traces.iter().map(|trace| gzip(trace)).collect();
-    let sizes: u64 = whole.iter().map(|whole| whole.len() as u64).sum();
+    let estimates: Vec<u64> = traces.iter().map(|trace| estimate(trace)).collect();
+    let sizes: u64 = estimates.iter().sum();
     // Traces can be subsampled, snapshots cannot: half of the room is theirs if they need it.
     let snapshots = snapshots::pack(recordings, room - sizes.min(room / 2), privacy, memory);
     room -= snapshots
@@ -80,18 +91,33 @@ pub(super) fn pack(
         .map(snapshots::Packed::size)
         .sum::<u64>()
         .min(room / 2);
+    let mut answers = Vec::new();
+    let asked = recordings.iter().zip(&descriptions).zip(&traces).zip(&snapshots);
+    for (((recording, description), trace), (packed, _)) in asked {
+        let has_last = packed.last().is_none_or(snapshots::Packed::is_included);
+        let found = if has_last {
+            Vec::new()
+        } else {
+            let description = privacy.description(0, description.clone());
+            answers::of_last(recording, trace, description, privacy, memory)
+        };
+        let bytes: usize = found.iter().map(|answer| answer.bytes.len()).sum();
+        room = room.saturating_sub(bytes as u64);
+        answers.push(found);
+    }
     let mut packed = Vec::new();
     let found = snapshots.into_iter().zip(references);
-    let pieces = recordings.iter().zip(&traces).zip(whole).zip(found);
-    for (number, (((recording, trace), whole), found)) in pieces.enumerate() {
+    let traces = recordings.iter().zip(descriptions).zip(&traces).zip(estimates);
+    for (number, ((trace, found), answers)) in traces.zip(found).zip(answers).enumerate() {
+        let (((recording, description), trace), estimated) = trace;
         let ((mut snapshots, withheld), mut references) = found;
         // Each gives up the same part of itself.
         let share = if sizes <= room {
             u64::MAX
         } else {
-            (room as f64 * whole.len() as f64 / sizes as f64) as u64
+            (room as f64 * estimated as f64 / sizes as f64) as u64
         };
-        let (one, ids) = one(recording, trace, whole, share)?;
+        let (one, ids) = one(recording, description, trace, estimated, share)?;
         if let Some(ids) = ids {
             for snapshot in &mut snapshots {
                 snapshot.renumber(&ids);
@@ -101,7 +127,20 @@ pub(super) fn pack(
             }
         }
         let description = privacy.description(number, one.description);
-        packed.push(Packed { description, snapshots, references, withheld, ..one });
+        // A snapshot takes about two thirds of its file in the page.
+        let left_out = snapshots.iter().filter(|one| !one.is_included());
+        let left_out: u64 = left_out.map(|one| one.facts.file_bytes / 3 * 2).sum();
+        let included: u64 = snapshots.iter().map(snapshots::Packed::size).sum();
+        let wanted = (estimated + included + left_out) / 3 * 4;
+        packed.push(Packed {
+            description,
+            snapshots,
+            answers,
+            wanted,
+            references,
+            withheld,
+            ..one
+        });
     }
     Ok(packed)
 }
@@ -119,16 +158,25 @@ fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure>
     Ok(Box::new(MappedFile::open(path).map_err(failed)?))
 }
 
+/// Describes a recording, with the names that are found for it.
+fn described(recording: &Recording) -> Description {
+    if recording_facts::is_snapshot_alone(recording) {
+        let facts = snapshot_file::facts(&recording.path, None);
+        return loading::describe_snapshot(&recording.path, &facts);
+    }
+    lookup::look_up(&recording.path);
+    loading::describe(recording)
+}
+
 /// Packs one recording into `room` bytes. If it is subsampled for that, its blocks have other numbers.
 fn one(
     recording: &Recording,
+    mut description: Description,
     trace: &[u8],
-    whole: Vec<u8>,
+    estimated: u64,
     room: u64,
 ) -> Result<(Packed, Option<NewIds>), Failure> {
     if recording_facts::is_snapshot_alone(recording) {
-        let facts = snapshot_file::facts(&recording.path, None);
-        let description = loading::describe_snapshot(&recording.path, &facts);
         return Ok((Packed::of(description, Vec::new(), Anomalies::default()), None));
     }
     let no_trace = |error: memtrail_trace::Error| loading::no_trace(&recording.trace, &error);
@@ -137,31 +185,33 @@ fn one(
     let decoded = reader.for_each(Detail::Marks, |event, _| {
         blocks += u64::from(matches!(event, Event::Alloc(_)));
     });
-    lookup::look_up(&recording.path);
-    let mut description = loading::describe(recording);
     let damage = decoded.anomalies;
-    if whole.len() as u64 <= room && blocks <= MAX_BLOCKS {
-        return Ok((Packed::of(description, whole, damage), None));
-    }
-    let mut budget = trace.len() as f64 * (room as f64 / whole.len() as f64).min(1.0);
-    let rates = description.rates.clone().map(Into::into).unwrap_or_default();
-    let mut fitted = None;
-    for _ in 0..ATTEMPTS {
-        let next = to_fit(&reader, &rates, Bytes(budget as u64), MAX_BLOCKS).map_err(|error| {
-            let path = recording.trace.display();
-            Failure::new(Kind::Work, format_args!("cannot thin out {path}: {error}"))
-        })?;
-        let zipped = gzip(&next.trace);
-        let size = zipped.len() as u64;
-        fitted = Some((next, zipped));
-        if size <= room {
-            break;
+    if estimated <= room && blocks <= MAX_BLOCKS {
+        let whole = gzip(trace);
+        if whole.len() as u64 <= room {
+            return Ok((Packed::of(description, whole, damage), None));
         }
-        // What is left has as many names as before, and they compress worse than events.
-        budget *= (room as f64 / size as f64).min(0.99) * 0.98;
     }
-    let Some((Fitted { kept, of, ids, .. }, trace)) = fitted else {
-        return Ok((Packed::of(description, whole, damage), None));
+    let mut budget = trace.len() as f64 * (room as f64 / estimated as f64).min(1.0);
+    let rates = description.rates.clone().map(Into::into).unwrap_or_default();
+    let subsampled = |budget: f64| {
+        to_fit(&reader, &rates, Bytes(budget as u64), MAX_BLOCKS).map_err(|error| {
+            let path = recording.trace.display();
+            Failure::new(Kind::Work, format_args!("cannot subsample {path}: {error}"))
+        })
+    };
+    let mut attempts = ATTEMPTS;
+    let (Fitted { kept, of, ids, .. }, trace) = loop {
+        let fitted = subsampled(budget)?;
+        attempts -= 1;
+        let estimated = estimate(&fitted.trace);
+        let zipped = (estimated <= room || attempts == 0).then(|| gzip(&fitted.trace));
+        let size = zipped.as_ref().map_or(estimated, |zipped| zipped.len() as u64);
+        match zipped {
+            Some(zipped) if size <= room || attempts == 0 => break (fitted, zipped),
+            // Names do not get fewer, and they compress worse than events.
+            _ => budget *= (room as f64 / size as f64).min(0.99) * 0.98,
+        }
     };
     description.subsampled = Some(Subsampled { kept, of });
     // Threads and rates are stored by the numbers of blocks, which are others now.

@@ -1,5 +1,6 @@
 //! `memtrail html`: recordings and the page in one file.
 
+mod answers;
 mod fit;
 mod gzip;
 mod json;
@@ -70,8 +71,8 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The most that the file may have: 20M, 500K
-    #[arg(long, value_name = "SIZE", default_value = "20M",
+    /// Largest size of the file: 20M, 500K
+    #[arg(long, value_name = "SIZE", default_value = "5M",
           value_parser = memtrail_text::some_size)]
     max_size: Size,
 
@@ -181,26 +182,16 @@ fn report(
             sources.left_out
         );
     }
-    for packed in packed {
-        if let Some(subsampled) = packed.description.subsampled {
+    for one in packed {
+        if let Some(text) = left_out(one) {
+            // The page itself and all recordings count.
+            let taken: u64 = packed.iter().map(|packed| packed.wanted).sum();
+            let all = (page::bare(sources) + taken) * 11 / 10;
             message!(
-                "memtrail: {}: subsampled to {} of {} recorded blocks, to fit into {}; figures \
-                 are less precise",
-                packed.description.name,
-                grouped(subsampled.kept),
-                grouped(subsampled.of),
-                bytes(args.max_size.0 as f64)
-            );
-        }
-    }
-    for packed in packed {
-        let left_out = packed.snapshots.iter().filter(|one| !one.is_included()).count();
-        if left_out > 0 {
-            message!(
-                "memtrail: {}: {left_out} of {} heap snapshots are not in the file, for the lack of \
-                 room; what was alive over time is there of all",
-                packed.description.name,
-                packed.snapshots.len(),
+                "memtrail: {}: to fit into {}, {text}; --max-size {}M includes all",
+                one.description.name,
+                bytes(args.max_size.0 as f64),
+                (all >> 20) + 1,
             );
         }
     }
@@ -213,6 +204,25 @@ fn report(
     }
     message!("memtrail: {}: {}", path.display(), bytes(size as f64));
     Ok(())
+}
+
+/// The parts of a recording that had no room.
+fn left_out(packed: &Packed) -> Option<String> {
+    let blocks = packed.description.subsampled.map(|subsampled| {
+        format!(
+            "subsampled to {} of {} recorded blocks",
+            grouped(subsampled.kept),
+            grouped(subsampled.of)
+        )
+    });
+    let missing = packed.snapshots.iter().filter(|one| !one.is_included()).count();
+    let last =
+        if packed.answers.is_empty() { "" } else { "; of the last one, leaks and owners are" };
+    let snapshots = (missing > 0).then(|| {
+        format!("{missing} of {} heap snapshots are left out{last}", packed.snapshots.len())
+    });
+    let parts: Vec<String> = blocks.into_iter().chain(snapshots).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 //!                                                 empty where only what is said of it is there
 //! <script type="application/x-memtrail-types">    types of blocks and names of variables of the snapshot before it:
 //!                                                 the same
+//! <script type="application/x-memtrail-answer" data-recording="0" data-snapshot="7" data-query="heapleaks">   a response
+//!                                                 about the last snapshot, where that is not there: the same
 //! <script type="application/x-memtrail-references" data-recording="0" data-facts="{…}">   references to blocks from
 //!                                                 malloc, the same; empty where only the reason is there why there are none
 //! <script type="application/x-memtrail-sources">  source files, if there are any: the same
@@ -20,6 +22,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use memtrail_server::assets::{ENGINE_GZ, INDEX, SCRIPT, STYLE};
 use memtrail_text::markup::escaped;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::fit::Packed;
@@ -59,23 +62,26 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
         element("view", "", fragment);
     }
     for (number, packed) in recordings.iter().enumerate() {
-        let Packed { description, trace, snapshots, references, .. } = packed;
-        let json = serde_json::to_string(description).expect("strings can always be written");
-        let attributes = format!(r#" data-description="{}""#, escaped(&json));
-        element("trace", &attributes, &BASE64_STANDARD.encode(trace));
+        let Packed { description, trace, snapshots, answers, references, .. } = packed;
+        element("trace", &attribute("description", description), &BASE64_STANDARD.encode(trace));
         for snapshot in snapshots {
-            let json = serde_json::to_string(&snapshot.facts).expect("it can always be written");
-            let attributes =
-                format!(r#" data-recording="{number}" data-snapshot="{}""#, escaped(&json));
+            let facts = attribute("snapshot", &snapshot.facts);
+            let attributes = format!(r#" data-recording="{number}"{facts}"#);
             element("snapshot", &attributes, &BASE64_STANDARD.encode(&snapshot.bytes));
             if !snapshot.types.is_empty() {
                 element("types", "", &BASE64_STANDARD.encode(&snapshot.types));
             }
         }
+        for answer in answers {
+            let attributes = format!(
+                r#" data-recording="{number}" data-snapshot="{}" data-query="{}""#,
+                answer.snapshot, answer.query
+            );
+            element("answer", &attributes, &BASE64_STANDARD.encode(&answer.bytes));
+        }
         if let Some(references) = references {
-            let json = serde_json::to_string(&references.facts).expect("it can always be written");
-            let attributes =
-                format!(r#" data-recording="{number}" data-facts="{}""#, escaped(&json));
+            let facts = attribute("facts", &references.facts);
+            let attributes = format!(r#" data-recording="{number}"{facts}"#);
             element("references", &attributes, &BASE64_STANDARD.encode(&references.bytes));
         }
     }
@@ -89,6 +95,12 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
         .replacen(STYLE_LINK, "", 1)
         .replacen(SCRIPT_LINK, &format!("<style>{style}</style>"), 1);
     index.replacen(BODY_END, &format!("{data}<script>{script}</script>\n  {BODY_END}"), 1)
+}
+
+/// An attribute with facts as JSON, and a space before it.
+pub(super) fn attribute(name: &str, facts: &impl Serialize) -> String {
+    let json = serde_json::to_string(facts).expect("it can always be written");
+    format!(r#" data-{name}="{}""#, escaped(&json))
 }
 
 /// As a content policy names a script.
@@ -110,6 +122,8 @@ mod tests {
             trace: vec![1, 2, 3],
             damage: Anomalies::default(),
             snapshots: Vec::new(),
+            answers: Vec::new(),
+            wanted: 0,
             references: None,
             withheld: false,
         };

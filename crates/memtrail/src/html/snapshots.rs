@@ -14,12 +14,15 @@ use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
 
 use super::gzip::{gunzip, gzip};
+use super::page;
 use super::privacy::Privacy;
 use crate::recording_facts;
 use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 
 /// The most blocks of a snapshot that a browser should be asked to analyse.
 const MAX_BLOCKS: u64 = 8_000_000;
+/// Bytes of the elements of a snapshot without its facts, and of the ends of base64.
+const MARKUP: usize = 200;
 /// Bytes that a kind or a root takes in a summary, about.
 const LINE: u64 = 120;
 /// What is kept of summaries however many there are, and at most.
@@ -41,11 +44,10 @@ impl Packed {
         !self.bytes.is_empty()
     }
 
-    /// Bytes that it takes.
+    /// Bytes that it takes, as if all of them were put into base64.
     pub(super) fn size(&self) -> u64 {
-        let summary = self.facts.summary.as_ref();
-        let lines = summary.map_or(0, |summary| summary.kinds.len() + summary.roots.len());
-        (self.bytes.len() + self.types.len()) as u64 + 300 + lines as u64 * LINE
+        let text = (page::attribute("snapshot", &self.facts).len() + MARKUP) / 4 * 3;
+        (self.bytes.len() + self.types.len() + text) as u64
     }
 
     /// Names sampled blocks by the numbers that they have in the subsampled trace. A snapshot for which this is not
@@ -130,7 +132,10 @@ pub(super) fn pack(
 }
 
 /// The snapshots of a recording, or the one that it is.
-fn of(recording: &Recording, memory: MemoryArgs) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
+pub(super) fn of(
+    recording: &Recording,
+    memory: MemoryArgs,
+) -> Vec<(SnapshotFacts, Arc<dyn SnapshotFile>)> {
     if recording_facts::is_snapshot_alone(recording) {
         let folder = recording.path.parent().unwrap_or(&recording.path);
         let files = SnapshotFiles::of_recording(folder, memory);

@@ -9,7 +9,7 @@ use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
 use super::look::{Found, look};
-use super::{Args, draw_left_out, draw_suspect};
+use super::{Args, draw_more_suspects, draw_suspect};
 use crate::answer::put;
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
@@ -102,7 +102,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             draw_suspect(canvas, number, suspect, &shell_quote::path(path));
             canvas.gap();
         }
-        draw_left_out(canvas, found.left_out);
+        draw_more_suspects(canvas, found.left_out);
         for process in &found.processes {
             let name = recording_facts::name(Path::new(&process.recording));
             is_unjudged |= leaks::is_unjudged(&process.leaks);

@@ -2,19 +2,21 @@
 
 mod family;
 mod look;
+mod markdown;
 mod suppressed;
 
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
-use memtrail_text::rounded::{bytes, grouped, percent};
+use memtrail_text::rounded::{bytes, percent};
 
 use crate::answer::{Form, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::heap::joined::WhichRecording;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::references::draw as references;
 use crate::{json, shell_quote};
 use look::{Found, look};
@@ -51,6 +53,9 @@ pub(crate) struct Args {
     known: Suppressions,
     #[command(flatten)]
     form: Form,
+    /// Print the suspects as Markdown, for a bug report
+    #[arg(long, conflicts_with_all = ["json", "width", "evidence"])]
+    markdown: bool,
     /// Print the evidence that was judged, as one JSON object: sizes by snapshot and dates of samples
     #[arg(long, conflicts_with_all = ["json"])]
     evidence: bool,
@@ -60,6 +65,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recordings = args.which.all()?;
     match recordings.as_slice() {
         [only] => one(args, only),
+        _ if args.markdown => {
+            Err(Failure::new(Kind::Usage, "--markdown shows the suspects of one process")
+                .hint("choose it with --process PID"))
+        }
         several => family::run(args, several),
     }
 }
@@ -68,6 +77,11 @@ fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
     let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
     if args.evidence {
         json::print(&leaks.evidence)?;
+        return verdict;
+    }
+    if args.markdown {
+        let page = markdown::Page { leaks: &leaks, recording: path, partial: partial.as_deref() };
+        write!(anstream::stdout(), "{page}")?;
         return verdict;
     }
     let recording = shell_quote::path(path);
@@ -99,7 +113,7 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
         draw_suspect(canvas, number, suspect, recording);
         canvas.gap();
     }
-    draw_left_out(canvas, leaks.left_out);
+    draw_more_suspects(canvas, leaks.left_out);
     for description in &leaks.summary {
         canvas.paragraph(PLAIN, 2, description);
     }
@@ -114,12 +128,16 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
     }
 }
 
-fn draw_left_out(canvas: &mut Canvas, left_out: usize) {
-    if left_out > 0 {
-        let plural = if left_out == 1 { "suspect" } else { "suspects" };
-        let text = format!("… and {} more {plural} (--limit 0: all)", grouped(left_out as u64));
-        canvas.line(&[(FAINT, &text)]);
-    }
+fn draw_more_suspects(canvas: &mut Canvas, left_out: usize) {
+    draw_left_out(canvas, left_out, if left_out == 1 { "suspect" } else { "suspects" });
+}
+
+/// The command that leads further from a suspect, with the arguments that it needs.
+fn next_line(suspect: &Suspect, recording: &str) -> Option<String> {
+    let has_samples = suspect.alive + suspect.freed > 0 || !suspect.allocated.is_empty();
+    let next = next_command(suspect.next.as_deref(), suspect.kind, &suspect.owner, has_samples);
+    let (command, name) = next?;
+    Some(format!("memtrail {command} {recording} {}", shell_quote::shell_quote(name)))
 }
 
 fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording: &str) {
@@ -128,12 +146,9 @@ fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording
         canvas.item(PLAIN, "   ", 5, description);
     }
     canvas.item(FAINT, "   ", 5, &format!("{}: {}", suspect.rule, suspect.evidence));
-    let has_samples = suspect.alive + suspect.freed > 0 || !suspect.allocated.is_empty();
-    let next = next_command(suspect.next.as_deref(), suspect.kind, &suspect.owner, has_samples);
-    if let Some((command, name)) = next {
-        let name = shell_quote::shell_quote(name);
+    if let Some(command) = next_line(suspect, recording) {
         // Whole, to be copied, on however many lines.
-        canvas.item(PLAIN, "   ", 5, &format!("next: memtrail {command} {recording} {name}"));
+        canvas.item(PLAIN, "   ", 5, &format!("next: {command}"));
     }
 }
 

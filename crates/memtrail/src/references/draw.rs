@@ -4,7 +4,8 @@ use memtrail_engine::leaks::{BlocksEstimate, UnreachableResponse};
 use memtrail_engine::references::ReferrersResponse;
 use memtrail_text::rounded::{count, grouped, seconds};
 
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
+use crate::canvas::{Canvas, PLAIN, STRONG, clean};
+use crate::limit::draw_left_out;
 
 /// Prints which blocks are unreachable.
 pub(crate) fn unreachable(canvas: &mut Canvas, found: &UnreachableResponse) {
@@ -15,10 +16,7 @@ pub(crate) fn unreachable(canvas: &mut Canvas, found: &UnreachableResponse) {
         }
     }
     let left = found.count.saturating_sub(found.sites.len());
-    if left > 0 {
-        let text = format!("… and {} more call sites (--limit 0: all)", grouped(left as u64));
-        canvas.line(&[(FAINT, &text)]);
-    }
+    draw_left_out(canvas, left, "call sites");
     canvas.paragraph(PLAIN, 2, &found.summary);
 }
 
@@ -39,10 +37,7 @@ pub(crate) fn referrers(canvas: &mut Canvas, found: &ReferrersResponse) {
         canvas.item(PLAIN, "   ", 5, &format!("through {}", steps.join(" → ")));
     }
     let left = found.count.saturating_sub(found.paths.len());
-    if left > 0 {
-        let text = format!("… and {} more paths (--limit 0: all)", grouped(left as u64));
-        canvas.line(&[(FAINT, &text)]);
-    }
+    draw_left_out(canvas, left, "paths");
     if found.unreachable.sampled > 0 {
         canvas.item(STRONG, " - ", 3, &estimate(&found.unreachable));
         canvas.item(PLAIN, "   ", 5, "nothing refers to them: they are leaked");

@@ -67,6 +67,18 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) json: bool,
 
+    /// Print the figures and places as Markdown, for a bug report
+    #[arg(long, conflicts_with_all = ["json", "width"])]
+    pub(super) markdown: bool,
+
+    /// With --markdown, replace names of the program's own functions, modules and files by pseudonyms, and leave out
+    /// the program's name, host and time
+    ///
+    /// Names of OCaml's and Rust's standard libraries and of the event loops Lwt, Async and Eio stay. A name has the same
+    /// pseudonym in every report, so reports can be compared; whoever guesses a name can therefore check the guess.
+    #[arg(long, requires = "markdown")]
+    pub(super) redact: bool,
+
     /// Columns to use instead of the terminal's
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     pub(super) width: Option<u16>,

@@ -34,7 +34,7 @@ fn frame(frame: &Frame) -> String {
 }
 
 /// The chain in `room` columns.
-fn fit(chain: &CallerChain, room: usize) -> String {
+pub(super) fn fit(chain: &CallerChain, room: usize) -> String {
     let mut frames: Vec<String> = chain.chain.iter().map(frame).collect();
     // Frames that may be left out beyond those that are.
     let inner = frames.len();

@@ -6,7 +6,9 @@ mod curve;
 mod family;
 mod json;
 mod link;
+mod markdown;
 mod places;
+mod redacted;
 mod sparkline;
 mod text;
 mod when;
@@ -40,6 +42,7 @@ use crate::figure_files;
 use crate::process::collections;
 use crate::process::memory::ResidentMemory;
 use crate::rates;
+use crate::snapshot_file::stored;
 
 /// Points of the timeline in JSON.
 const JSON_POINTS: usize = 200;
@@ -65,6 +68,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         collections: collections::of(&recording),
     };
     let damaged = figure_files::damaged(&recording);
+    if args.markdown {
+        let mut report = report;
+        if args.redact {
+            redacted::redact(&mut report, &stored::library_units(&recording.path));
+        }
+        let page =
+            markdown::Page { report: &report, recording: &recording, is_redacted: args.redact };
+        write!(anstream::stdout(), "{page}")?;
+        return damage::with_figures(&recording, &profile.damage, &damaged);
+    }
     let command = link::command(&recording, &question.selection);
     let text = if args.json {
         json::render(&recording, &damaged, &command, &report, family.as_ref(), &process)

@@ -12,8 +12,8 @@ const NAME: usize = 37;
 /// Where a name would have fewer columns than that, it has a line of its own.
 const LEAST_NAME: usize = 24;
 
-/// Draws the list, under a line that says which blocks it is about.
-pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
+/// The blocks that the list is about, and how many they are.
+pub(super) fn title(report: &Report) -> String {
     let selected = &report.selection;
     let total = &selected.total;
     let mut title = match (selected.live_at, selected.live_at_seconds) {
@@ -36,18 +36,29 @@ pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
     }
     let mark = report.caveats.mark();
     let size = total.bytes_estimate().size();
-    let title = format!("{title}: {mark}{size} in {mark}{} blocks", count(total.blocks));
-    canvas.paragraph(STRONG, 2, &title);
-    if total.samples == 0 {
-        canvas.paragraph(PLAIN, 0, "No sampled block is among these.");
-        return;
-    }
-    let what = match report.by {
+    format!("{title}: {mark}{size} in {mark}{} blocks", count(total.blocks))
+}
+
+/// The heading of the column of places.
+pub(super) fn column(report: &Report) -> &'static str {
+    match report.by {
         "site" => "call site that allocated",
         "function" => "function that allocated",
         "module" => "module that allocated",
         _ => "file that allocated",
-    };
+    }
+}
+
+/// Draws the list, under a line that says which blocks it is about.
+pub(super) fn draw(canvas: &mut Canvas, report: &Report) {
+    let total = &report.selection.total;
+    let mark = report.caveats.mark();
+    canvas.paragraph(STRONG, 2, &title(report));
+    if total.samples == 0 {
+        canvas.paragraph(PLAIN, 0, "No sampled block is among these.");
+        return;
+    }
+    let what = column(report);
     let header = format!("{:>2}  {:>6}  {:>14}  {:>7}  {what}", "", "share", "size", "blocks");
     canvas.line(&[(FAINT, &header)]);
     for (index, entry) in report.places.iter().enumerate() {

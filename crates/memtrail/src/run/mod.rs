@@ -28,7 +28,7 @@ mod survivors;
 mod viewing;
 mod writing;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
@@ -42,7 +42,8 @@ pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 pub(crate) use native::{Args as NativeArgs, Native};
 use preflight::Decision;
-pub(crate) use process::{End, has_stack, user_id};
+pub(crate) use preflight::find;
+pub(crate) use process::{End, address_space, has_stack, user_id};
 pub(crate) use rate::parse as parse_rate;
 pub(crate) use record::{Request, record};
 use session::Session;
@@ -204,15 +205,39 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Why a program cannot be recorded, before it is started.
-struct Unprepared {
-    reason: String,
-    hint: Option<String>,
+pub(crate) struct Unprepared {
+    pub(crate) reason: String,
+    pub(crate) hint: Option<String>,
 }
 
 impl Unprepared {
     fn new(what: &str, error: &dyn std::fmt::Display) -> Self {
         Self { reason: format!("cannot {what}: {error}"), hint: None }
     }
+}
+
+/// Checks what `run` checks before it starts a program.
+pub(crate) fn check(program: &OsStr, native: Native) -> Result<(), Unprepared> {
+    match preflight::look(program, native) {
+        Decision::Unrecorded { reason, hint } => Err(Unprepared { reason, hint }),
+        Decision::Record => unpack(native).map(|_| ()),
+    }
+}
+
+/// Checks what `run` needs for any program.
+pub(crate) fn check_machine(native: Native) -> Result<(), Unprepared> {
+    match preflight::look_at_limits() {
+        Some(Decision::Unrecorded { reason, hint }) => Err(Unprepared { reason, hint }),
+        _ => unpack(native).map(|_| ()),
+    }
+}
+
+/// The agent's library, in a folder from which it can be loaded.
+fn unpack(native: Native) -> Result<PathBuf, Unprepared> {
+    agent::unpacked(agent::for_memory(native)).map_err(|error| {
+        let hint = "XDG_CACHE_HOME names a folder it can be kept in, and be loaded from";
+        Unprepared { hint: Some(hint.into()), ..Unprepared::new("unpack the agent", &error) }
+    })
 }
 
 /// What a recorded program is started with.
@@ -229,13 +254,9 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
         Ok(resolved) => resolved,
         Err(unprepared) => return Ok(Err(unprepared)),
     };
-    let library = match agent::unpacked(agent::for_memory(args.native.which())) {
+    let library = match unpack(args.native.which()) {
         Ok(library) => library,
-        Err(error) => {
-            let hint = "XDG_CACHE_HOME names a folder it can be kept in, and be loaded from";
-            let unprepared = Unprepared::new("unpack the agent", &error);
-            return Ok(Err(Unprepared { hint: Some(hint.into()), ..unprepared }));
-        }
+        Err(unprepared) => return Ok(Err(unprepared)),
     };
     let session = match Session::create(&options) {
         Ok(session) => session,

@@ -40,15 +40,8 @@ fn preloads_sanitizer() -> bool {
 
 /// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
 pub(super) fn look(program: &OsStr, native: Native) -> Decision {
-    if let Some(limit) = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE) {
-        return Decision::Unrecorded {
-            reason: format!(
-                "the limit on address space (ulimit -v) is {}, and recording needs {}",
-                bytes(limit as f64),
-                bytes(LEAST_ADDRESS_SPACE as f64)
-            ),
-            hint: None,
-        };
+    if let Some(decision) = look_at_limits() {
+        return decision;
     }
     let Some(path) = find(program) else { return Decision::Record };
     let Ok(metadata) = path.metadata() else { return Decision::Record };
@@ -82,22 +75,43 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         Interpreter::None => (native == Native::Only).then_some(preload::STATIC),
         Interpreter::Path(_) | Interpreter::NoProgram => None,
     };
-    let unrecorded = not_loaded
-        .map(|reason| Decision::Unrecorded { reason: format!("it {reason}"), hint: None });
+    let unrecorded = |hint: Option<&str>| {
+        let hint = hint.map(str::to_owned);
+        not_loaded.map_or(Decision::Record, |reason| Decision::Unrecorded {
+            reason: format!("it {reason}"),
+            hint,
+        })
+    };
     if native == Native::Only {
-        return unrecorded.unwrap_or(Decision::Record);
+        return unrecorded(None);
     }
     match inspect(&file) {
         Verdict::Refused(reason) => Decision::Unrecorded {
             reason: format!("it {reason}"),
             hint: Some(reason.hint().into()),
         },
-        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => unrecorded.unwrap_or(Decision::Record),
+        Verdict::Ocaml(_) if not_loaded != Some(preload::OTHER_MACHINE) => {
+            unrecorded(Some("take heap snapshots of it while it runs: memtrail snapshot PID"))
+        }
+        Verdict::Ocaml(_) | Verdict::NotOcaml(_) => unrecorded(None),
     }
 }
 
+/// Looks at the user's limits, which are those of each program that is started.
+pub(super) fn look_at_limits() -> Option<Decision> {
+    let limit = process::address_space().filter(|&limit| limit < LEAST_ADDRESS_SPACE)?;
+    Some(Decision::Unrecorded {
+        reason: format!(
+            "the limit on address space (ulimit -v) is {}, and recording needs {}",
+            bytes(limit as f64),
+            bytes(LEAST_ADDRESS_SPACE as f64)
+        ),
+        hint: None,
+    })
+}
+
 /// The file that `execvp` would run.
-fn find(program: &OsStr) -> Option<PathBuf> {
+pub(crate) fn find(program: &OsStr) -> Option<PathBuf> {
     if program.as_bytes().contains(&b'/') {
         return Some(PathBuf::from(program));
     }

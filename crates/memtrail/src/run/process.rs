@@ -175,7 +175,7 @@ pub(crate) fn has_stack() -> bool {
 }
 
 /// The most address space that this process may have, in bytes, if there is a limit.
-pub(super) fn address_space() -> Option<u64> {
+pub(crate) fn address_space() -> Option<u64> {
     // SAFETY: an all-zero rlimit is valid, and getrlimit fills it.
     let limit = unsafe {
         let mut limit: libc::rlimit = std::mem::zeroed();

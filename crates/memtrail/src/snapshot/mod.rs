@@ -5,6 +5,7 @@ pub(crate) mod find;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod live;
 mod outside;
+mod prospects;
 
 use std::borrow::Cow;
 use std::fs;
@@ -28,12 +29,13 @@ use core_file::CoreArgs;
 use find::{Found, Target};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use live::{TracerArgs, trace};
+pub(crate) use prospects::{check_machine, check_process, check_program, resident};
 
 /// Take a heap snapshot of a running program, or of a core file
 ///
 /// The program pauses for some milliseconds, then goes on while a frozen copy of it is read.
 ///
-/// Of a program that `memtrail run` started, the snapshot is written into its recording. Any other native OCaml program is
+/// The snapshot of a program that `memtrail run` started is written into its recording. Any other OCaml program is
 /// stopped with ptrace, which needs the same user or root, and the snapshot goes into a new recording that has no
 /// trace: `memtrail heap`, `leaks` and `view` read it as any other. With -o, later snapshots are added to it.
 ///
@@ -110,16 +112,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message)
             .hint(format_args!("leave it out: memtrail snapshot {pid}")));
     }
-    let before = snapshots(&folder)?.ok_or_else(|| {
-        let is_native = Recording::open(&folder).is_ok_and(|recording| is_native(&recording));
-        let (with, how) = if is_native {
-            ("without --snapshot request", "memtrail run --native --snapshot request -- PROGRAM")
-        } else {
-            ("with --snapshot off", "memtrail run -- PROGRAM")
-        };
-        Failure::new(Kind::Input, format_args!("process {pid} was started {with}"))
-            .hint(format_args!("start it with: {how}"))
-    })?;
+    let before = snapshots(&folder)?.ok_or_else(|| takes_no_requests(pid, &folder))?;
     let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
     let request = folder.join(REQUEST_FILE);
     write_request(&request).map_err(|error| {
@@ -166,6 +159,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             Err(Failure::new(Kind::Work, format_args!("no snapshot of process {pid}: {reason}")))
         }
     }
+}
+
+/// The failure for a recorded process that takes no snapshots on request.
+fn takes_no_requests(pid: u32, folder: &Path) -> Failure {
+    let is_native = Recording::open(folder).is_ok_and(|recording| is_native(&recording));
+    let (with, how) = if is_native {
+        ("without --snapshot request", "memtrail run --native --snapshot request -- PROGRAM")
+    } else {
+        ("with --snapshot off", "memtrail run -- PROGRAM")
+    };
+    Failure::new(Kind::Input, format_args!("process {pid} was started {with}"))
+        .hint(format_args!("start it with: {how}"))
 }
 
 /// Takes a snapshot of a process that memtrail did not start.

@@ -4,7 +4,7 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use memtrail_engine::{Engine, Setting};
-use memtrail_text::rounded::{bytes, grouped, seconds};
+use memtrail_text::rounded::{bytes, seconds};
 
 use super::Args;
 use super::family::FamilyFigures;
@@ -18,7 +18,7 @@ use crate::error::{Failure, Kind};
 use crate::heap::joined::add_some_snapshots;
 use crate::heap::table::Table;
 use crate::json;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::loading;
 use crate::spinner::with_spinner;
 
@@ -112,10 +112,7 @@ fn print(shown: Shown<'_>, mut state: State, args: &Args) -> Result<(), Failure>
             table.row(figures, text);
         }
         table.print(&mut canvas);
-        let left_out = count.saturating_sub(limit) as u64;
-        if left_out > 0 {
-            canvas.line(&[(FAINT, &format!("… and {} more (--limit 0: all)", grouped(left_out)))]);
-        }
+        draw_left_out(&mut canvas, count.saturating_sub(limit), "");
     }
     let mut out = anstream::stdout().lock();
     out.write_all(canvas.finish().as_bytes())?;

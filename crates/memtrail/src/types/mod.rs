@@ -1,6 +1,7 @@
 //! `memtrail types`: names and types of a program's global variables.
 
 mod counts;
+mod coverage;
 pub(crate) mod lookup;
 mod plugins;
 mod print;
@@ -17,6 +18,7 @@ use memtrail_types::compiler;
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
 use crate::recording_source::{Need, Process};
+pub(crate) use coverage::coverage;
 use search::search;
 use subject::Subject;
 

@@ -16,7 +16,7 @@ use super::problems;
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::json;
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 
 pub(super) fn print(
     args: &Args,
@@ -66,7 +66,7 @@ fn shown(name: &str) -> String {
     name.replace("__", ".")
 }
 
-fn hint_for(error: &Error) -> &'static str {
+pub(super) fn hint_for(error: &Error) -> &'static str {
     match error {
         Error::NoCompiler => {
             "install the OCaml compiler that built the program, or name its ocamlopt with --compiler FILE"
@@ -130,10 +130,7 @@ fn units(canvas: &mut Canvas, types: &Types, Limit(limit): Limit) {
         );
         canvas.paragraph(PLAIN, 2, &text);
     }
-    if lacking.len() > limit {
-        let more = grouped((lacking.len() - limit) as u64);
-        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, lacking.len().saturating_sub(limit), "");
     canvas.gap();
     for hint in problems::hints(&lacking, Path::new(&types.program)) {
         canvas.paragraph(PLAIN, 2, &format!("hint: {hint}"));
@@ -163,10 +160,7 @@ fn variables(canvas: &mut Canvas, types: &Types, unit: &Unit, Limit(limit): Limi
         let text = canvas::elide_middle(&text, room);
         canvas.line(&[(FAINT, &format!("{number:>5}  ")), (PLAIN, &text)]);
     }
-    if named > limit as u64 {
-        let more = grouped(named - limit as u64);
-        canvas.line(&[(FAINT, &format!("… and {more} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, named.saturating_sub(limit as u64) as usize, "");
 }
 
 fn described(slot: &Slot) -> String {

@@ -22,6 +22,11 @@ const VARIABLE: &str = "MEMTRAIL_TYPES";
 /// What was found, and why it is not more.
 pub(super) type Found = (Types, Option<Error>);
 
+/// True if the user wants names to be searched by `memtrail types` alone.
+pub(super) fn is_off() -> bool {
+    std::env::var_os(VARIABLE).as_deref() == Some(OsStr::new("off"))
+}
+
 /// Searches these folders first, and then the usual ones.
 pub(super) fn search(
     subject: &Subject,
@@ -51,7 +56,7 @@ pub(super) fn search(
 /// Searches for a recording whose names are needed and were never searched, and stores what is found. Where that is not
 /// possible, there are no names: `memtrail types` tells why.
 pub(super) fn search_and_store(recording: &Path) {
-    if std::env::var_os(VARIABLE).as_deref() == Some(OsStr::new("off")) {
+    if is_off() {
         return;
     }
     let Ok(subject) = Subject::of(recording, None) else { return };

@@ -121,16 +121,3 @@ fn demo_reports_that_variables_have_no_names() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("Retained by Leaks, field "), "{text}");
 }
-
-#[test]
-fn demo_without_ocaml_says_how_to_get_it() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-    let output = command.arg("demo").current_dir(folder.path()).env("PATH", folder.path()).output();
-    let output = output.expect("memtrail starts");
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("there is no ocamlopt on PATH"), "{said}");
-    assert!(said.contains("hint: ") && said.contains("opam"), "{said}");
-    assert!(recordings_in(folder.path()).is_empty());
-}

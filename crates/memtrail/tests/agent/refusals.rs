@@ -8,7 +8,7 @@ use std::process::{Command, Output};
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::contents::recordings_in;
 use memtrail_test_support::on_each;
-use memtrail_test_support::programs::{build, build_bytecode, build_static};
+use memtrail_test_support::programs::{build, build_bytecode, build_static, build_with_musl};
 use memtrail_test_support::running::Case;
 
 fn memtrail(folder: &Path, arguments: &[&str]) -> Output {
@@ -36,10 +36,22 @@ fn refused(program: &Path, arguments: &[&str], reason: &str) {
 
 on_each!(bytecode, |compiler| {
     refused(&build_bytecode(&named(compiler), "lifetimes").path, &[], "bytecode");
+    let program = build_bytecode(&named(compiler), "lifetimes");
+    refused(&program.path, &[], "memtrail snapshot PID");
 });
 on_each!(static_programs, |compiler| {
     refused(&build_static(&named(compiler), "lifetimes").path, &[], "static");
+    let program = build_static(&named(compiler), "lifetimes");
+    refused(&program.path, &[], "memtrail snapshot PID");
 });
+
+#[test]
+fn programs_of_another_c_library() {
+    for is_static in [false, true] {
+        let program = build_with_musl(&named("system"), "lifetimes", is_static);
+        refused(&program.path, &[], "memtrail snapshot PID");
+    }
+}
 
 #[test]
 fn programs_of_other_languages() {

@@ -54,7 +54,7 @@ fn families_are_compared_by_sums_over_their_processes() {
         let sum: u64 = processes.iter().map(|process| figure(process, "bytes")).sum();
         assert_eq!((processes.len(), sum), (3, pair(&whole["bytes"])[side]));
         let info = json(&["heap", "info", "--json"], [&before, &after][side]);
-        assert_eq!(sum, figure(&info, "owned"));
+        assert_eq!(sum, figure(&info["all"], "owned"));
     }
     let programs = whole["programs"].as_array().expect("programs");
     assert_eq!(programs.len(), 1, "{programs:?}");

@@ -111,14 +111,15 @@ fn owners_of_a_family_are_sums_over_its_processes() {
         .collect();
     assert_eq!(found, expected, "{figures:?}");
     // The lists of all processes are owned by the one variable, which the forks have of their parents, too.
-    let kept = rows(&whole).iter().find(|row| {
-        let name = row["name"].as_str().unwrap();
-        name.contains("Family") && figure(row, "blocks") > 2 * 2_000
-    });
+    let kept = rows(&whole)
+        .iter()
+        .find(|row| name_of(row).contains("Family") && figure(row, "blocks") > 2 * 2_000);
     let kept = kept.unwrap_or_else(|| panic!("{whole:#}"));
     assert_eq!(kept["processes"].as_array().map(Vec::len), Some(5), "{kept:#}");
-    let one = kept["name"].as_str().unwrap();
-    let of_owner = json(&["heap", "histogram", "--by", "kind", "--owner", one, "--json"], &family);
+    let path: Vec<&str> =
+        kept["path"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let one = path.join(" / ");
+    let of_owner = json(&["heap", "histogram", "--by", "kind", "--owner", &one, "--json"], &family);
     assert_eq!(figure(&of_owner, "blocks"), figure(kept, "blocks"));
 }
 

@@ -54,7 +54,8 @@ fn lines_fit_and_pipes_get_no_colours() {
             let asked: Vec<&str> = width.into_iter().flat_map(|width| ["--width", width]).collect();
             let text = printed(words.iter().chain(&asked));
             assert!(!text.is_empty() && !text.contains('\u{1b}'), "{question:?}: {text}");
-            let columns = width.map_or(80, |width| width.parse().unwrap());
+            // Without a terminal there is no limit.
+            let columns = width.map_or(usize::MAX, |width| width.parse().unwrap());
             for line in text.lines() {
                 assert!(line.width() <= columns, "{question:?}, {columns} columns: {line}");
                 assert_eq!(line, line.trim_end(), "{question:?}");
@@ -99,6 +100,28 @@ fn limits_are_those_of_json_too() {
         let left_out = |answer: &Value| answer["left_out"].as_u64().unwrap() as usize;
         assert_eq!(left_out(&all), 0, "{question:?}");
         assert_eq!(rows(&all, usize::MAX), rows(&one, 1) + left_out(&one), "{question:?}");
+    }
+}
+
+/// `heap roots` dropped types at 80 columns and in pipes, and `heap sites` printed `Stdlib.Buf…ffer.ml:34`.
+#[test]
+fn names_types_and_positions_are_not_cut() {
+    let held = Held::sampled("1", "system", &[]);
+    for (question, figure) in [("roots", "owned"), ("sites", "alive")] {
+        let words = [question, held.recording().to_str().unwrap(), "--limit", "0"];
+        let narrow = printed(words.iter().chain(&["--width", "60"]));
+        let wide = printed(words);
+        assert!(narrow.contains(figure) && !narrow.contains('…'), "{narrow}");
+        // Folders of positions may go.
+        let file = |word: &str| match word.rsplit_once('/') {
+            Some((_, file)) if file.contains(".ml") => file.to_owned(),
+            _ => word.to_owned(),
+        };
+        let letters = |text: &str| {
+            let words = text.split_whitespace().map(file);
+            words.map(|word| word.chars().filter(|c| c.is_alphanumeric()).count()).sum::<usize>()
+        };
+        assert_eq!(letters(&narrow), letters(&wide), "{narrow}{wide}");
     }
 }
 

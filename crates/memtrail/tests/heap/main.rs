@@ -20,6 +20,7 @@ mod lines;
 mod looks;
 mod memory;
 mod names;
+mod selected;
 mod shared_records;
 mod whys;
 

@@ -61,7 +61,7 @@ fn paths(function: &str, recording: &Path) -> Vec<Vec<String>> {
     let (found, code) =
         json(&["why", "--limit", "0", recording.to_str().unwrap()], Path::new(function));
     assert_eq!(code, Some(0), "{found:#}");
-    let paths = found["paths"].as_array().unwrap().iter();
+    let paths = found["malloc"]["paths"].as_array().unwrap().iter();
     paths.map(|path| serde_json::from_value(path["steps"].clone()).unwrap()).collect()
 }
 

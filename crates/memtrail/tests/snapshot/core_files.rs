@@ -8,7 +8,10 @@ use memtrail_heap::read::Strength;
 use memtrail_heap::write::Space;
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
-use memtrail_test_support::programs::{Program, build, build_static, build_with, strip};
+use memtrail_test_support::programs::{
+    Interpreter, Program, build, build_interpreted, build_static, build_with, build_with_musl,
+    strip,
+};
 use memtrail_test_support::snapshot::Heap;
 
 use crate::asking::Running;
@@ -29,7 +32,12 @@ pub(crate) fn counted(heap: &Heap) -> String {
 fn assert_counts(program: &Program) {
     let plain = Plain::start(program, &[]);
     let (heap, notes) = heap_of(&plain.gcore(), &[]);
-    assert_eq!(counted(&heap), plain.line.trim());
+    assert_heap(&plain, &heap, &notes, true);
+}
+
+/// Fails unless a heap has what the program says of it, with names.
+fn assert_heap(plain: &Plain, heap: &Heap, notes: &[String], has_symbols: bool) {
+    assert_eq!(counted(heap), plain.line.trim());
     assert_eq!(heap.pid, u64::from(plain.pid()));
     assert_eq!(notes.len(), 1, "{notes:?}");
     heap.expect_names();
@@ -38,8 +46,14 @@ fn assert_counts(program: &Program) {
         let sizes = roots.map(|root| (root.strength, heap.blocks[root.block as usize].wosize));
         sizes.collect::<Vec<_>>()
     };
-    assert!(held("finaliser/Heap_core.first").contains(&(Strength::Finaliser, 77)));
-    assert!(held("finaliser/Heap_core.last").contains(&(Strength::Last, 400)));
+    // Only symbols name these functions: they end in a jump, and no debug information is about them.
+    let [first, last] = if has_symbols {
+        ["finaliser/Heap_core.first", "finaliser/Heap_core.last"]
+    } else {
+        ["finaliser"; 2]
+    };
+    assert!(held(first).contains(&(Strength::Finaliser, 77)));
+    assert!(held(last).contains(&(Strength::Last, 400)));
     assert_eq!(held("global-c/a named value"), [(Strength::Strong, 205)]);
     let frames = heap.paths();
     assert!(frames.iter().any(|path| path.ends_with("/Heap_core.deep")), "{frames:?}");
@@ -55,6 +69,75 @@ on_each!(without_symbols_but_the_dynamic_linkers, |compiler| {
 
 on_each!(of_static_executables, |compiler| {
     assert_counts(&build_static(&named(compiler), "heap_core"));
+});
+
+on_each!(of_static_executables_without_symbols, |compiler| {
+    let with_symbols = build_static(&named(compiler), "heap_core");
+    let program = strip(&with_symbols);
+    let plain = Plain::start(&program, &[]);
+    let core = plain.gcore();
+    let (found, notes) = heap_of(&core, &[]);
+    assert_heap(&plain, &found, &notes, false);
+    // Symbols of the other executable lead to the same roots.
+    let (expected, _) = heap_of(&core, &[with_symbols.path.to_str().expect("UTF-8")]);
+    let strong = |heap: &Heap| {
+        let roots = roots_of(heap).into_iter();
+        let held = roots.filter(|((_, strength, _), _)| strength != "Weak");
+        held.map(|((_, strength, size), count)| ((strength, size), count)).fold(
+            BTreeMap::new(),
+            |mut sums, (root, count)| {
+                *sums.entry(root).or_insert(0) += count;
+                sums
+            },
+        )
+    };
+    assert_eq!(strong(&found), strong(&expected));
+});
+
+on_each!(threads_without_symbols_are_those_with_symbols, |compiler| {
+    let with_symbols = build_static(&named(compiler), "heap_threads");
+    let plain = Plain::start(&strip(&with_symbols), &[]);
+    let core = plain.gcore();
+    let (found, _) = heap_of(&core, &[]);
+    let (expected, _) = heap_of(&core, &[with_symbols.path.to_str().expect("UTF-8")]);
+    let of_threads = |heap: &Heap| {
+        let mut roots = roots_of(heap);
+        roots.retain(|(path, ..), _| path.starts_with("stack/") || path.starts_with("local-c/"));
+        roots
+    };
+    assert_eq!(of_threads(&found), of_threads(&expected));
+    assert!(of_threads(&found).len() > 3, "{:?}", of_threads(&found));
+});
+
+on_each!(with_the_c_library_of_musl, |compiler| {
+    assert_counts(&build_with_musl(&named(compiler), "heap_core", true));
+    // Its linker does not know the runtime's symbols.
+    assert_counts(&build_with_musl(&named(compiler), "heap_core", false));
+});
+
+/// Fails unless the heap of a bytecode program has what the program says of it, with names from its file.
+pub(crate) fn assert_interpreted(plain: &Plain, heap: &Heap, notes: &[String], has_events: bool) {
+    assert_eq!(counted(heap), plain.line.trim());
+    assert_eq!(notes.len(), 1, "{notes:?}");
+    heap.expect_names();
+    let paths = heap.paths();
+    assert!(paths.contains(&"global/Stdlib"), "{paths:?}");
+    assert!(!heap.roots_at("global-c/a named value").is_empty(), "{paths:?}");
+    if has_events {
+        // A module that is being initialised has its variables on the stack.
+        assert!(paths.contains(&"global/Heap_core/kept"), "{paths:?}");
+        assert!(paths.iter().any(|path| path.ends_with("/Heap_core.deep")), "{paths:?}");
+        assert!(paths.contains(&"finaliser/Heap_core.first"), "{paths:?}");
+    }
+}
+
+on_each!(of_bytecode, |compiler| {
+    for interpreter in [Interpreter::Separate, Interpreter::InFile, Interpreter::WithData] {
+        let program = build_interpreted(&named(compiler), "heap_core", interpreter);
+        let plain = Plain::start(&program, &[]);
+        let (heap, notes) = heap_of(&plain.gcore(), &[]);
+        assert_interpreted(&plain, &heap, &notes, interpreter != Interpreter::WithData);
+    }
 });
 
 on_each!(by_the_kernel, |compiler| {

@@ -4,6 +4,7 @@
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use memtrail_recording::{SnapshotOutcome, SnapshotReason};
 use memtrail_test_support::compilers::named;
@@ -68,6 +69,12 @@ fn ocsigenserver_under_www_data() {
     let case = site.case().options(&["--snapshot", "request"]);
     let (mut launcher, recording) = case.start_recorded();
     site.wait();
+    // It answers a moment before it gives its privileges up.
+    let is_in_time = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        has_a_child_that_is_not_root(launcher.id())
+    });
+    assert!(is_in_time, "it stays root");
     let output = ask(&launcher.id().to_string());
     assert!(output.status.success(), "{output:?}");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -82,6 +89,15 @@ fn ocsigenserver_under_www_data() {
     let snapshots = snapshots_of(&recording);
     assert_eq!(snapshots.len(), 1, "{snapshots:?}");
     assert!(matches!(snapshots[0].outcome, SnapshotOutcome::Complete { .. }), "{snapshots:?}");
+}
+
+fn has_a_child_that_is_not_root(parent: u32) -> bool {
+    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+    let children = children.unwrap_or_default();
+    children.split_whitespace().any(|child| {
+        let status = std::fs::read_to_string(format!("/proc/{child}/status"));
+        status.is_ok_and(|status| status.contains("Uid:\t") && !status.contains("Uid:\t0"))
+    })
 }
 
 fn launcher_of(pid: &str) -> String {

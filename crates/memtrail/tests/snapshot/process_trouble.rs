@@ -25,6 +25,37 @@ fn processes_without_a_runtime() {
     sleep.wait().expect("ended");
 }
 
+/// A program for 32-bit x86 that waits for ever: an ELF header, a program header, and `pause` in a loop.
+fn program_of_32_bits() -> Vec<u8> {
+    const BASE: u32 = 0x0804_8000;
+    let code = [0xb8, 29, 0, 0, 0, 0xcd, 0x80, 0xeb, 0xf7];
+    let mut file = vec![0x7f, b'E', b'L', b'F', 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    file.extend([2, 0, 3, 0, 1, 0, 0, 0]);
+    for word in [BASE + 84, 52, 0, 0] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend([52, 0, 32, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
+    let length = 84 + code.len() as u32;
+    for word in [1, 0, BASE, BASE, length, length, 5, 0x1000] {
+        file.extend(word.to_le_bytes());
+    }
+    file.extend(code);
+    file
+}
+
+#[test]
+fn processes_of_32_bits() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("waits");
+    std::fs::write(&file, program_of_32_bits()).expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&file, mode).expect("executable");
+    let mut child = Command::new(&file).spawn().expect("a kernel that runs 32-bit programs");
+    assert_no_snapshot(child.id(), "is of a 32-bit program", "64-bit programs");
+    child.kill().expect("killed");
+    child.wait().expect("ended");
+}
+
 #[test]
 fn processes_that_are_not_there() {
     let mut ended = Command::new("true").stdout(Stdio::null()).spawn().expect("start true");

@@ -194,11 +194,60 @@ fn of_snapshots_that_have_no_room_the_newest_stay() {
     let less = memtrail(["html", "-o", &file, "--max-size", &limit, &recording]);
     let (code, said) = complaint(&less);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("1 of 4 heap snapshots are not in the file"), "{said}");
+    assert!(said.contains("1 of 4 heap snapshots are left out"), "{said}");
     let page = fs::read_to_string(&file).unwrap();
     assert!(page.len() as u64 <= all - size / 2, "{} of {limit}", page.len());
     let included: Vec<bool> = in_page(&page).into_iter().map(|(_, is_there)| is_there).collect();
     assert_eq!(included, [false, true, true, true]);
+}
+
+/// A recording with one large snapshot had a page without leaks.
+#[test]
+fn leaks_and_owners_of_a_last_snapshot_without_room_are_in_the_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("server-1.memtrail");
+    fs::create_dir(&recording).unwrap();
+    fs::copy(fixture("cache-v2.ctf"), recording.join("trace.ctf")).unwrap();
+    fs::write(recording.join("0001.heap"), snapshot(1, 200_000)).unwrap();
+    let recording = recording.display().to_string();
+    let file = folder.path().join("x.html").display().to_string();
+    let refused = memtrail(["html", "-o", &file, "--max-size", "10K", &recording]);
+    let (_, said) = complaint(&refused);
+    let bare: u64 = said
+        .split("the page alone has ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
+    let limit = bare + 200_000;
+    let output = memtrail(["html", "-o", &file, "--max-size", &limit.to_string(), &recording]);
+    let (code, said) = complaint(&output);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("1 of 1 heap snapshots are left out; of the last one, leaks and owners are"),
+        "{said}"
+    );
+    assert!(said.contains("--max-size ") && said.contains(" includes all"), "{said}");
+    let page = fs::read_to_string(&file).unwrap();
+    assert!(page.len() as u64 <= limit, "{} of {limit}", page.len());
+    for query in ["heapleaks", "heapowners"] {
+        let start = format!(r#"data-recording="0" data-snapshot="1" data-query="{query}">"#);
+        let text = page.split(&start).nth(1).unwrap().split('<').next().unwrap();
+        let zipped =
+            base64::prelude::Engine::decode(&base64::prelude::BASE64_STANDARD, text).unwrap();
+        let mut bytes = Vec::new();
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(&zipped[..]), &mut bytes)
+            .unwrap();
+        let answer = ResponseBody::decode(&bytes).unwrap();
+        if query == "heapowners" {
+            assert!(answer.header()["rows"][0]["name"].as_str().unwrap().contains("Feed"));
+        } else {
+            assert!(answer.header().contains_key("conclusion"));
+        }
+    }
 }
 
 /// All the room once went to the recording that was made later.

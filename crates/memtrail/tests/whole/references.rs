@@ -44,7 +44,7 @@ pub(crate) fn unreachable(recording: &Path) -> BTreeMap<String, u64> {
 /// How many blocks that a function allocated are reached by which paths.
 pub(crate) fn paths(recording: &Path, function: &str) -> Vec<(u64, Vec<String>)> {
     let found = json(&["why", "--limit", "0"], recording, Some(function));
-    let paths = found["paths"].as_array().unwrap().iter();
+    let paths = found["malloc"]["paths"].as_array().unwrap().iter();
     paths
         .map(|path| {
             let steps = serde_json::from_value(path["steps"].clone()).unwrap();

@@ -22,6 +22,8 @@ pub(super) enum Activity {
     SavedC,
     /// It ran OCaml code.
     Ocaml,
+    /// It interpreted bytecode, or ran C code that the interpreter had called.
+    Interprets,
     /// It ran C code, and its roots are in registers and on its stack.
     UnsavedC,
 }
@@ -29,7 +31,7 @@ pub(super) enum Activity {
 impl Activity {
     /// True if values may be in registers alone.
     pub(super) fn is_unsaved(self) -> bool {
-        matches!(self, Self::Ocaml | Self::UnsavedC)
+        matches!(self, Self::Ocaml | Self::UnsavedC | Self::Interprets)
     }
 }
 
@@ -41,6 +43,7 @@ pub(super) struct Activities<'a, M> {
     memory: &'a M,
     executable: &'a Executable<'a>,
     layout: &'a Layout,
+    interprets: bool,
     /// Code of units, by address; neighbours are one.
     code: Vec<Range<Address>>,
     /// Calls of C that are under way in OCaml 4.
@@ -59,6 +62,7 @@ impl<'a, M: Memory> Activities<'a, M> {
         memory: &'a M,
         executable: &'a Executable<'a>,
         layout: &'a Layout,
+        interprets: bool,
         mut saved: Vec<SavedCall>,
     ) -> Self {
         let code = executable.address(names::CODE_SEGMENTS);
@@ -69,7 +73,7 @@ impl<'a, M: Memory> Activities<'a, M> {
             let field = |offset| memory.field(state, offset).unwrap_or(0);
             saved.push((field(fields.bottom_of_stack), field(fields.last_return_address)));
         }
-        Self { memory, executable, layout, code, saved }
+        Self { memory, executable, layout, interprets, code, saved }
     }
 
     pub(super) fn of(&self, thread: &Thread) -> Activity {
@@ -89,6 +93,9 @@ impl<'a, M: Memory> Activities<'a, M> {
             return Activity::UnsavedC;
         }
         let is_call = thread.system_call().is_some_and(|call| !CALLS_FOR_MEMORY.contains(&call));
+        if self.interprets {
+            return if is_call { Activity::Waits } else { Activity::Interprets };
+        }
         if let Some(fields) = self.layout.multicore() {
             let return_address = self
                 .memory

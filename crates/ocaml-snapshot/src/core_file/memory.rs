@@ -34,6 +34,8 @@ pub struct CoreMemory<'a> {
     last: Cell<usize>,
     /// Words that are read differently, by address.
     changed: Vec<(Address, u64)>,
+    /// Names of symbols that were not loaded.
+    names: Vec<u8>,
 }
 
 /// Names of symbols that were not loaded are taken to be here: no process of x86-64 has memory at such addresses.
@@ -96,13 +98,13 @@ impl<'a> CoreMemory<'a> {
             end = end.max(piece.end());
             is_apart
         });
-        Self { pieces, last: Cell::new(0), changed: Vec::new() }
+        Self { pieces, last: Cell::new(0), changed: Vec::new(), names: Vec::new() }
     }
 
     /// Adds names that were not loaded, and returns the address of their first byte.
-    pub(super) fn add_names(&mut self, names: &'a [u8]) -> Address {
+    pub(super) fn add_names(&mut self, names: Vec<u8>) -> Address {
         self.pieces.retain(|piece| piece.end() <= NAMES);
-        self.pieces.push(Piece { start: NAMES, bytes: names });
+        self.names = names;
         NAMES
     }
 
@@ -150,6 +152,10 @@ impl Memory for CoreMemory<'_> {
             && let Ok(place) = self.changed.binary_search_by_key(&at, |(known, _)| *known)
         {
             return self.changed.get(place)?.1.to_le_bytes().first_chunk().copied();
+        }
+        if at >= NAMES {
+            let names = self.names.get((at - NAMES) as usize..);
+            return names?.first_chunk().copied();
         }
         self.rest(at)?.first_chunk().copied()
     }

@@ -1,9 +1,11 @@
 //! How exact a snapshot would be that is taken of a process now, told from its threads before it is copied.
 
+use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::symbols::{private, state};
-use memtrail_ocaml::{Layout, Memory, Version, detect, domain_lock};
+use memtrail_ocaml::version::detect_bytecode;
+use memtrail_ocaml::{Layout, Memory, Unsupported, Version, detect, domain_lock, shape};
 
 use super::activity::{Activities, Activity};
 use super::executable::Executable;
@@ -28,10 +30,14 @@ pub enum Moment {
 pub struct Runtime<'a> {
     pub(super) executable: Executable<'a>,
     pub(super) layout: Layout,
+    /// The table of frame descriptors, if the program has no symbols.
+    pub(super) frame_table: Option<FrameTable>,
+    /// True if it interprets bytecode.
+    pub(super) interprets: bool,
 }
 
 impl<'a> Runtime<'a> {
-    /// Finds the runtime in a program's file, which was entered at `entry`.
+    /// Finds the runtime by the symbols in a program's file, which was entered at `entry`.
     ///
     /// # Errors
     /// If there is none, or one that is not known.
@@ -53,8 +59,41 @@ impl<'a> Runtime<'a> {
         if executable.is_stripped() {
             return Err(Unreadable::NoSymbols);
         }
-        let version = detect(|name| executable.has(name))?;
-        Ok(Self { executable, layout: Layout::of(version, Machine::Amd64) })
+        let detected = detect(|name| executable.has(name));
+        let interprets = detected == Err(Unsupported::Bytecode);
+        let version =
+            if interprets { detect_bytecode(|name| executable.has(name))? } else { detected? };
+        let layout = Layout::of(version, Machine::Amd64);
+        Ok(Self { executable, layout, frame_table: None, interprets })
+    }
+
+    /// Finds the runtime by symbols, or in a program that has none of it, by the shape of its memory.
+    ///
+    /// # Errors
+    /// If there is none, or one that is not known.
+    pub fn find_in(
+        executable: &'a [u8],
+        entry: u64,
+        memory: &impl Memory,
+        threads: &[Thread],
+    ) -> Result<Self, Unreadable> {
+        let error = match Self::find(executable, entry) {
+            Err(error) if error.is_without_symbols() => error,
+            other => return other,
+        };
+        let mut executable = Executable::read(executable, entry).ok_or(Unreadable::NoExecutable)?;
+        let parts = executable.parts(threads.iter().map(Thread::thread_pointer));
+        let found = shape::find(memory, &parts).ok_or(error)?;
+        executable.add_found(&found);
+        let layout = Layout::of(found.version, Machine::Amd64);
+        let frame_table = Some(found.frame_table);
+        Ok(Self { executable, layout, frame_table, interprets: false })
+    }
+
+    /// True if a program that has no symbols of a runtime may have one: its memory has the tables that OCaml's compiler makes.
+    pub fn may_be_in(executable: &[u8], entry: u64, memory: &impl Memory) -> bool {
+        let executable = Executable::read(executable, entry);
+        executable.is_some_and(|it| shape::is_ocaml(memory, &it.parts(std::iter::empty())))
     }
 
     /// Its version.
@@ -64,23 +103,26 @@ impl<'a> Runtime<'a> {
 
     /// True if a thread runs code that OCaml's compiler made.
     pub fn is_in_ocaml(&self, memory: &impl Memory, thread: &Thread) -> bool {
-        Activities::new(memory, &self.executable, &self.layout, Vec::new()).is_in_ocaml(thread)
+        let activities =
+            Activities::new(memory, &self.executable, &self.layout, self.interprets, Vec::new());
+        activities.is_in_ocaml(thread)
     }
 
     /// The moment at which a process was stopped with these threads.
     pub fn moment(&self, memory: &impl Memory, threads: &[Thread]) -> Moment {
-        let activities = Activities::new(memory, &self.executable, &self.layout, Vec::new());
+        let activities =
+            Activities::new(memory, &self.executable, &self.layout, self.interprets, Vec::new());
         if self.collects(memory, threads) {
             return Moment::Collecting;
         }
         let moments = threads.iter().map(|thread| match activities.of(thread) {
             Activity::Waits => Moment::Exact,
-            Activity::Ocaml | Activity::UnsavedC => Moment::Running,
-            Activity::SavedC
+            Activity::Interprets | Activity::SavedC
                 if self.layout.single().is_some() && activities.moves_blocks(thread) =>
             {
                 Moment::Collecting
             }
+            Activity::Ocaml | Activity::UnsavedC | Activity::Interprets => Moment::Running,
             Activity::SavedC => Moment::InC,
         });
         moments.max().unwrap_or(Moment::Exact)

@@ -33,7 +33,8 @@ impl CoreProcess<'_> {
 
     fn candidates(&self, (_, functions): Variable) -> impl Iterator<Item = Address> {
         let code = functions.iter().filter_map(|name| {
-            let (start, size) = self.executable.function(name)?;
+            let own = self.executable.function(name);
+            let (start, size) = own.or_else(|| self.of_libraries.get(name.as_bytes()).copied())?;
             Some((self.memory.slice(start, size)?, start))
         });
         let places = code.flat_map(|(code, start)| referred(code, start));

@@ -1,10 +1,15 @@
 //! An OCaml process in a core file: its runtime, found by symbols.
 
+use std::collections::HashMap;
+
+use memtrail_ocaml::bytecode::stack::Code;
+use memtrail_ocaml::bytecode::{Events, global_names, program, sections};
 use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::frames::Top;
+use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::heap::{chunks, loaded, pools};
-use memtrail_ocaml::symbols::{callstack, private, state};
+use memtrail_ocaml::symbols::{bytecode as bytecode_names, callstack, private, state};
 use memtrail_ocaml::{
     Address, Family, Layout, Memory, Unsupported, Version, domain_lock, parameters,
 };
@@ -16,9 +21,13 @@ use super::moment::Runtime;
 use super::notes::Thread;
 use super::parse::{AT_ENTRY, CoreFile};
 use super::running::{self, Running};
+use crate::bytecode::Bytecode;
 use crate::frozen::View;
 use crate::mapped::Mapped;
 use crate::symbols::Symbols;
+
+const MAX_PATH_LEN: usize = 4096;
+const MAX_NAME_LEN: usize = 512;
 
 /// Why there is no heap to be read in a core file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,8 +36,8 @@ pub enum Unreadable {
     /// The executable's file is no executable.
     #[error("the executable is no ELF file for x86-64")]
     NoExecutable,
-    /// The executable has no symbols: neither its own nor those for the dynamic linker.
-    #[error("the executable has no symbols, by which its OCaml runtime could be found")]
+    /// The executable has no symbols: neither its own nor those for the dynamic linker. Its memory has no runtime, either.
+    #[error("the executable has no symbols, and its memory has no tables of an OCaml runtime")]
     NoSymbols,
     /// No runtime, or one that is not supported.
     #[error("the program {0}")]
@@ -42,6 +51,13 @@ pub enum Unreadable {
     /// The table of frame descriptors was not found.
     #[error("the frame table of the OCaml runtime was not found")]
     NoFrameTable,
+}
+
+impl Unreadable {
+    /// True if the program has no symbols of a runtime. It may have a runtime all the same.
+    pub fn is_without_symbols(self) -> bool {
+        matches!(self, Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime))
+    }
 }
 
 /// Why a snapshot is not exact.
@@ -64,7 +80,10 @@ pub struct CoreProcess<'a> {
     pub(super) mapped: Mapped,
     pub(super) layout: Layout,
     domains: Vec<Address>,
-    frame_table: FrameTable,
+    frame_table: Option<FrameTable>,
+    pub(super) bytecode: Option<Bytecode<'a>>,
+    /// Bytecode: address and size of functions of systhreads, which are in a library.
+    pub(super) of_libraries: HashMap<Vec<u8>, (Address, u64)>,
     running: Vec<Running>,
     inexact: Vec<Address>,
     names: Option<Address>,
@@ -86,9 +105,12 @@ impl<'a> CoreProcess<'a> {
         files: MappedFiles<'a>,
     ) -> Result<Self, Unreadable> {
         let entry = core.auxiliary(AT_ENTRY).ok_or(Unreadable::NoState)?;
-        let Runtime { executable, layout } = Runtime::find(executable, entry)?;
+        let file = executable;
         let memory = CoreMemory::new(core, &files);
+        let runtime = Runtime::find_in(executable, entry, &memory, &core.threads)?;
+        let Runtime { executable, layout, frame_table, interprets } = runtime;
         let list = executable.dynamic.and_then(|dynamic| loaded::list_of(&memory, dynamic));
+        let is_nameless = list.is_none() || !executable.exports_runtime;
         let mut process = Self {
             memory,
             executable,
@@ -96,7 +118,9 @@ impl<'a> CoreProcess<'a> {
             mapped: mapped(core),
             layout,
             domains: Vec::new(),
-            frame_table: FrameTable::given(1, 0).ok_or(Unreadable::NoFrameTable)?,
+            frame_table,
+            bytecode: None,
+            of_libraries: HashMap::new(),
             running: Vec::new(),
             inexact: Vec::new(),
             names: None,
@@ -104,11 +128,17 @@ impl<'a> CoreProcess<'a> {
             collects: false,
             notes: Vec::new(),
         };
-        if list.is_none() {
-            // Without a dynamic linker, names are in the file alone.
-            process.names = Some(process.memory.add_names(process.executable.names));
+        if is_nameless {
+            // Without a dynamic linker, or if it does not know them, names are in the file alone.
+            let names = process.executable.names.to_vec();
+            process.names = Some(process.memory.add_names(names));
         }
-        process.frame_table = process.find_frame_table().ok_or(Unreadable::NoFrameTable)?;
+        if interprets {
+            process.find_bytecode(file, list)?;
+        } else if process.frame_table.is_none() {
+            let table = process.find_frame_table().ok_or(Unreadable::NoFrameTable)?;
+            process.frame_table = Some(table);
+        }
         process.domains = process.find_domains(core);
         if process.domains.is_empty() {
             return Err(Unreadable::NoState);
@@ -135,17 +165,21 @@ impl<'a> CoreProcess<'a> {
     /// The process as the walk of its heap sees it.
     pub fn view(&self) -> View<'_, StoppedCore<'_>> {
         let memory = StoppedCore(self);
-        let symbols = if let Some(names) = self.names {
-            Symbols::collect(memory, |each| self.executable.each_symbol(names, each))
-        } else {
+        let symbols = Symbols::collect(memory, |each| {
+            if let Some(names) = self.names {
+                self.executable.each_symbol(names, each);
+            }
             let dynamic = self.executable.dynamic;
             let list = dynamic.and_then(|dynamic| loaded::list_of(&self.memory, dynamic));
-            Symbols::of_loaded(memory, list.unwrap_or(0))
-        };
+            loaded::each_object(&memory, list.unwrap_or(0), |object| {
+                // An object whose table cannot be read has no names.
+                let _ = object.each_symbol(&memory, &mut *each);
+            });
+        });
         View {
             memory,
             layout: self.layout,
-            frame_table: Some(self.frame_table),
+            frame_table: self.frame_table,
             domains: &self.domains,
             inexact: &self.inexact,
             symbols,
@@ -183,6 +217,70 @@ impl<'a> CoreProcess<'a> {
     /// Facts that readers of the snapshot should know, as fragments.
     pub fn notes(&self) -> &[String] {
         &self.notes
+    }
+
+    /// Path of the file that has the bytecode, as the process knew it; `None` if that is the executable itself, or the program is
+    /// native.
+    pub fn bytecode_file(&self) -> Option<Vec<u8>> {
+        self.bytecode.as_ref().filter(|bytecode| bytecode.names.is_empty())?;
+        let path = program::file_name(&self.memory, |name| self.executable.address(name))?;
+        let mut text = [0; MAX_PATH_LEN];
+        Some(self.memory.c_string(path, &mut text)?.to_vec())
+    }
+
+    /// Takes the names of a bytecode program from its file.
+    ///
+    /// # Errors
+    /// If it is not the file of this program, or is damaged: why, as a fragment.
+    pub fn add_bytecode_file(&mut self, file: &'a [u8]) -> Result<(), String> {
+        let Some(bytecode) = &mut self.bytecode else { return Ok(()) };
+        let code = sections::section(file, sections::CODE).ok_or("it is no bytecode executable")?;
+        if code.len() as u64 != bytecode.code.bytes {
+            return Err(format!(
+                "it has {} bytes of code, the program that runs has {}",
+                code.len(),
+                bytecode.code.bytes
+            ));
+        }
+        if let Some(symbols) = sections::section(file, sections::SYMBOLS) {
+            let names = global_names::of_section(symbols);
+            bytecode.names = names.map_err(|error| format!("its names: {error}"))?;
+        }
+        if let Some(events) = sections::section(file, sections::DEBUG) {
+            let events = Events::read(events);
+            bytecode.events = Some(events.map_err(|error| format!("its debug events: {error}"))?);
+        }
+        Ok(())
+    }
+
+    /// Finds the code of a bytecode program. Its names are in the executable, in memory, or in a file that the caller adds.
+    fn find_bytecode(&mut self, file: &'a [u8], list: Option<Address>) -> Result<(), Unreadable> {
+        let memory = &self.memory;
+        let variable = |name: &str| self.executable.address(name);
+        let code = Code::find(memory, variable).ok_or(Unreadable::NoState)?;
+        let globals = variable(bytecode_names::GLOBALS).ok_or(Unreadable::NoState)?;
+        let table = program::sections(memory, variable);
+        let table = table.and_then(|(table, length)| memory.slice(table, length));
+        let names = table.and_then(|table| global_names::of_sections(table).ok());
+        let mut text = [0; MAX_NAME_LEN];
+        loaded::each_object(memory, list.unwrap_or(0), |object| {
+            // An object whose table cannot be read has no names.
+            let _ = object.each_symbol(memory, &mut |symbol: Symbol| {
+                let name = memory.c_string(symbol.name, &mut text).unwrap_or_default();
+                if names_of_threads().any(|known| known.as_bytes() == name) {
+                    self.of_libraries.insert(name.to_vec(), (symbol.address, symbol.size));
+                }
+            });
+        });
+        let names = names.unwrap_or_default();
+        self.bytecode = Some(Bytecode { code, globals, names, events: None });
+        if sections::section(file, sections::CODE).is_some()
+            && let Err(error) = self.add_bytecode_file(file)
+        {
+            self.notes
+                .push(format!("variables have no names: the program cannot be read: {error}"));
+        }
+        Ok(())
     }
 
     pub(super) fn uncertain(&self, state: Address) -> Vec<u64> {
@@ -324,6 +422,12 @@ impl<'a> CoreProcess<'a> {
             );
         }
     }
+}
+
+/// Functions by whose code the variables of systhreads are found.
+fn names_of_threads() -> impl Iterator<Item = &'static str> {
+    let variables = [private::RUNNING_THREAD, private::ALL_THREADS, private::THREAD_TABLE];
+    variables.into_iter().flat_map(|(_, functions)| functions.iter().copied())
 }
 
 /// The process's mappings.

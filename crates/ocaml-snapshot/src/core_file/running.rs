@@ -5,6 +5,7 @@
 //! state is changed as if C had been called by the innermost frame that can be walked. All registers and the words of the
 //! stack before that frame are taken for values, which may retain more than the program did.
 
+use memtrail_ocaml::bytecode::stack as interpreter;
 use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::frames::{Top, Walker};
 use memtrail_ocaml::layout::{FamilyState, Fiber, Stack};
@@ -37,13 +38,13 @@ pub(super) fn settle(
     memory: &mut CoreMemory<'_>,
     executable: &Executable<'_>,
     layout: &Layout,
-    table: FrameTable,
+    table: Option<FrameTable>,
     threads: &[Thread],
     domains: &[Address],
     waiting: Vec<SavedCall>,
 ) -> Vec<Running> {
     let calls = waiting.clone();
-    let activities = Activities::new(&*memory, executable, layout, waiting);
+    let activities = Activities::new(&*memory, executable, layout, table.is_none(), waiting);
     let state_of = |thread: &Thread, activity| match (activity, layout.multicore()) {
         (Activity::Ocaml, _) => Some(thread.state()),
         (_, None) => domains.first().copied(),
@@ -62,10 +63,10 @@ pub(super) fn settle(
     }
     let mut settled = Vec::new();
     for (thread, activity, state) in unsaved {
-        let running = if activity == Activity::Ocaml {
-            settle_ocaml(memory, layout, table, &thread)
-        } else {
-            settle_c(memory, layout, table, &thread, state, &calls)
+        let running = match (activity, table) {
+            (_, None) => settle_interpreter(memory, layout, &thread, state),
+            (Activity::Ocaml, Some(table)) => settle_ocaml(memory, layout, table, &thread),
+            (_, Some(table)) => settle_c(memory, layout, table, &thread, state, &calls),
         };
         settled.push(running);
     }
@@ -134,6 +135,41 @@ fn settle_c(
         take_frames(memory, layout, table, state, ocaml);
         values.extend(of_stack(memory, ocaml, end.min(ocaml.saturating_add(MAX_FRAME))));
     }
+    Running { state, values }
+}
+
+/// Words of the C stack in which the interpreter may have its stack pointer.
+const INTERPRETER: u64 = 1 << 16;
+
+/// A thread in the interpreter, which has its stack pointer and other values in registers and on the stack of C. All of its
+/// stack from there on counts, and no frame has a name.
+fn settle_interpreter(
+    memory: &mut CoreMemory<'_>,
+    layout: &Layout,
+    thread: &Thread,
+    state: Address,
+) -> Running {
+    let mut values = thread.general().to_vec();
+    let stack = thread.stack();
+    let words = (stack..stack.saturating_add(INTERPRETER)).step_by(8);
+    values.extend(words.map_while(|at| memory.u64(at)));
+    let ends = match layout.multicore() {
+        None => interpreter::whole(memory, state).map(|whole| {
+            let end = whole.start.saturating_add(whole.bytes);
+            (whole.start, interpreter::pointer_of_state(state), end)
+        }),
+        Some(fields) => memory.field(state, fields.current_stack).and_then(|fiber| {
+            let (pointer, end) = interpreter::ends_of_fiber(memory, layout, fiber)?;
+            Some((fiber, pointer, end))
+        }),
+    };
+    let Some((start, pointer, end)) = ends else { return Running { state, values } };
+    // The interpreter saved the pointer at its last call of C. It may have left that frame since, or be in a deeper one.
+    let saved = memory.u64(pointer).unwrap_or(end);
+    let is_place = |word: &u64| (start..end).contains(word) && word.is_multiple_of(8);
+    let first = values.iter().copied().filter(is_place).min().unwrap_or(saved).min(saved);
+    values.extend((first..end).step_by(8).map_while(|at| memory.u64(at)));
+    memory.change(pointer, end);
     Running { state, values }
 }
 

@@ -6,6 +6,7 @@ use memtrail_ocaml::symbols::{heap as names, memprof, private};
 use memtrail_ocaml::{Address, Family, Memory};
 
 use super::process::{CoreProcess, StoppedCore};
+use crate::bytecode::Bytecode;
 use crate::frozen::{Slots, StoppedProcess, View};
 
 impl Memory for StoppedCore<'_> {
@@ -117,6 +118,10 @@ impl StoppedProcess for StoppedCore<'_> {
         }
     }
 
+    fn bytecode(&self) -> Option<&Bytecode<'_>> {
+        self.0.bytecode.as_ref()
+    }
+
     fn uncertain(view: &View<'_, Self>, state: Address) -> Vec<u64> {
         view.memory.0.uncertain(state)
     }
@@ -132,8 +137,8 @@ fn loaded_globals(view: &View<'_, StoppedCore<'_>>) -> Slots {
     let mut slots = Slots::new();
     if let Some(list) = memory.0.private(private::LOADED_GLOBALS, is_list) {
         globals::each_loaded(memory, list, |global| {
-            let fields = (0..global.fields).map(|field| global.block + 8 * field);
-            slots.extend(fields.map(|slot| content(memory, slot)));
+            let fields = (0..global.fields).map(|field| global.block.saturating_add(8 * field));
+            slots.extend(fields.map_while(|slot| Some((slot, memory.u64(slot)?))));
         });
     }
     slots

@@ -1,7 +1,8 @@
 //! OCaml 4: the major heap's chunks and the minor heap (`runtime/memory.c`, `runtime/caml/major_gc.h`).
 
-use super::{Extent, MAX_LIST_LEN};
-use crate::block::FREE_SINGLE;
+use super::Extent;
+use super::lap::Lap;
+use crate::block::{FREE_SINGLE, wosize};
 use crate::layout::{Layout, SingleState};
 use crate::memory::{Address, Memory};
 use crate::version::Version;
@@ -31,13 +32,18 @@ pub struct Chunks<'a, M> {
     memory: &'a M,
     head: u64,
     next: Address,
-    left: usize,
+    lap: Lap,
 }
 
 impl<'a, M: Memory> Chunks<'a, M> {
     /// `variable` is the address of `caml_heap_start`.
     pub fn new(memory: &'a M, version: Version, variable: Address) -> Option<Self> {
-        Some(Self { memory, head: head(version)?, next: memory.u64(variable)?, left: MAX_LIST_LEN })
+        Some(Self {
+            memory,
+            head: head(version)?,
+            next: memory.u64(variable)?,
+            lap: Lap::default(),
+        })
     }
 }
 
@@ -48,13 +54,48 @@ impl<M: Memory> Iterator for Chunks<'_, M> {
         if self.next == 0 {
             return None;
         }
-        self.left = self.left.checked_sub(1)?;
+        self.lap.step(self.next)?;
         let (start, head) = (self.next, self.next.checked_sub(self.head)?);
         let bytes = self.memory.field(head, SIZE)?;
         self.next = self.memory.field(head, NEXT)?;
         let sane = start.is_multiple_of(8) && bytes != 0 && bytes.is_multiple_of(PAGE);
-        sane.then_some(Extent { start, bytes })
+        if !sane {
+            self.next = start;
+            return None;
+        }
+        Some(Extent { start, bytes })
     }
+}
+
+/// Number of chunks in the list whose variable is at `variable`; `None` if it is no list. Chunks ascend, the last one has no
+/// next, and the first blocks of each chunk add up.
+pub fn count(memory: &impl Memory, version: Version, variable: Address) -> Option<usize> {
+    let mut chunks = Chunks::new(memory, version, variable)?;
+    let (mut count, mut end) = (0, 0);
+    for chunk in chunks.by_ref() {
+        if chunk.start < end || !blocks_add_up(memory, chunk) {
+            return None;
+        }
+        end = chunk.start.checked_add(chunk.bytes)?;
+        count += 1;
+    }
+    (chunks.next == 0 && count > 0).then_some(count)
+}
+
+/// Blocks of a chunk that are looked at.
+const BLOCKS: usize = 4096;
+
+fn blocks_add_up(memory: &impl Memory, chunk: Extent) -> bool {
+    let end = chunk.start.saturating_add(chunk.bytes);
+    let mut at = chunk.start;
+    for _ in 0..BLOCKS {
+        let Some(header) = memory.u64(at) else { return false };
+        at = at.saturating_add(8 * (wosize(header) + 1));
+        if at >= end {
+            return at == end;
+        }
+    }
+    true
 }
 
 /// The part of the minor heap that holds blocks. The state must have been saved: C runs.

@@ -2,6 +2,7 @@
 //! `runtime/caml/weak.h`).
 
 use super::MAX_LIST_LEN;
+use super::lap::Lap;
 use crate::layout::MulticoreState;
 use crate::memory::{Address, Memory};
 
@@ -11,15 +12,38 @@ const LISTS: [u64; 2] = [0, 8];
 /// Calls `each` with every ephemeron of a list, whose head stands at `head`.
 pub fn each(memory: &impl Memory, head: Address, mut each: impl FnMut(Address)) -> Option<()> {
     let mut next = memory.u64(head)?;
+    let mut lap = Lap::default();
     for _ in 0..MAX_LIST_LEN {
         if next == 0 {
             return Some(());
         }
+        lap.step(next)?;
         if !next.is_multiple_of(8) {
             return None;
         }
         each(next);
         // Field 0 links to the next.
+        next = memory.u64(next)?;
+    }
+    None
+}
+
+/// Length of a list, if all its members can be ephemerons.
+pub fn count(
+    memory: &impl Memory,
+    head: Address,
+    is_ephemeron: impl Fn(Address) -> bool,
+) -> Option<usize> {
+    let mut next = memory.u64(head)?;
+    let mut lap = Lap::default();
+    for count in 0..MAX_LIST_LEN {
+        if next == 0 {
+            return Some(count);
+        }
+        lap.step(next)?;
+        if !(next.is_multiple_of(8) && is_ephemeron(next)) {
+            return None;
+        }
         next = memory.u64(next)?;
     }
     None

@@ -2,6 +2,7 @@
 
 use super::MAX_LIST_LEN;
 use super::code::referred;
+use super::lap::Lap;
 use crate::memory::{Address, Memory};
 
 /// `struct final`: function, value, offset (of an infix pointer, already part of the value).
@@ -40,7 +41,10 @@ pub fn each(
         let table = memory.field(info, at)?;
         let count = memory.field(info, at + YOUNG)?;
         for index in 0..count {
-            each(kind, table.checked_add(ENTRY.checked_mul(index)?)?);
+            let entry = table.checked_add(ENTRY.checked_mul(index)?)?;
+            // The end of what can be read bounds a count that is none.
+            memory.u64(entry)?;
+            each(kind, entry);
         }
     }
     each_due(memory, memory.field(info, DUE)?, |at| each(Kind::Due, at))
@@ -68,16 +72,73 @@ pub fn each_due(
     mut due: Address,
     mut each: impl FnMut(Address),
 ) -> Option<()> {
+    let mut lap = Lap::default();
     for _ in 0..MAX_LIST_LEN {
         if due == 0 {
             return Some(());
         }
+        lap.step(due)?;
         for index in 0..u64::from(memory.u32(due.checked_add(DUE_SIZE)?)?) {
-            each(due.checked_add(DUE_ENTRIES + ENTRY * index)?);
+            let entry = due.checked_add(DUE_ENTRIES + ENTRY * index)?;
+            memory.u64(entry)?;
+            each(entry);
         }
         due = memory.u64(due)?;
     }
     None
+}
+
+/// More entries than this are not due at once.
+const MAX_DUE: u32 = 1 << 24;
+/// More lists than this are not due.
+const MAX_LISTS: usize = 1 << 12;
+/// Entries that are looked at, to tell if they can be some.
+const LOOKED_AT: u64 = 64;
+
+/// OCaml 4: true if the `struct finalisable` at `table` has entries, and all functions of the first ones are such.
+pub fn has_functions(
+    memory: &impl Memory,
+    table: Address,
+    is_function: impl Fn(Address) -> bool,
+) -> bool {
+    let (entries, count) = (memory.u64(table), memory.field(table, YOUNG));
+    let (Some(entries), Some(count)) = (entries, count) else { return false };
+    count > 0 && are_functions(memory, entries, count, is_function)
+}
+
+/// OCaml 4: the last of the list that begins with the `struct to_do` at `due`, if it can be one with such functions.
+pub fn last_due(
+    memory: &impl Memory,
+    mut due: Address,
+    is_function: impl Fn(Address) -> bool,
+) -> Option<Address> {
+    for _ in 0..MAX_LISTS {
+        let count = memory.u32(due.checked_add(DUE_SIZE)?)?;
+        let entries = due.checked_add(DUE_ENTRIES)?;
+        let is_list = (1..MAX_DUE).contains(&count)
+            && are_functions(memory, entries, u64::from(count), &is_function);
+        if !is_list {
+            return None;
+        }
+        let next = memory.u64(due)?;
+        if next == 0 {
+            return Some(due);
+        }
+        due = next;
+    }
+    None
+}
+
+fn are_functions(
+    memory: &impl Memory,
+    entries: Address,
+    count: u64,
+    is_function: impl Fn(Address) -> bool,
+) -> bool {
+    (0..count.min(LOOKED_AT)).all(|index| {
+        let function = entries.checked_add(ENTRY * index).and_then(|at| memory.u64(at));
+        function.is_some_and(&is_function)
+    })
 }
 
 /// OCaml 4: true if there can be a `struct finalisable` with entries at `table`.
@@ -130,9 +191,9 @@ mod tests {
         let mut set = |at: u64, word: u64| {
             bytes[at as usize..at as usize + 8].copy_from_slice(&word.to_le_bytes());
         };
-        set(0, 0x5000);
+        set(0, BASE + 0x100);
         set(16, 2);
-        set(40, 0x6000);
+        set(40, BASE + 0x180);
         set(56, 1);
         set(80, BASE + 0x200);
         set(0x208, 1);
@@ -140,9 +201,9 @@ mod tests {
         let mut found = Vec::new();
         each(&memory, BASE, |kind, at| found.push((kind, at))).expect("readable");
         let expected = [
-            (Kind::First, 0x5000),
-            (Kind::First, 0x5018),
-            (Kind::Last, 0x6000),
+            (Kind::First, BASE + 0x100),
+            (Kind::First, BASE + 0x118),
+            (Kind::Last, BASE + 0x180),
             (Kind::Due, BASE + 0x210),
         ];
         assert_eq!(found, expected);

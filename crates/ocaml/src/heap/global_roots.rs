@@ -27,8 +27,27 @@ pub fn each(memory: &impl Memory, list: Address, mut each: impl FnMut(Address)) 
     None
 }
 
+/// Fields of `struct skiplist`: the first cells of 17 lists, and the highest list that has any.
+const LISTS: u64 = 17;
+const LEVEL: u64 = 8 * LISTS;
+
+/// True if there can be a list with variables at `list`: those for which `is_variable` holds.
+pub fn is_list(memory: &impl Memory, list: Address, is_variable: impl Fn(Address) -> bool) -> bool {
+    let level = list.checked_add(LEVEL).and_then(|at| memory.u32(at));
+    let Some(level) = level.map(u64::from).filter(|level| *level < LISTS) else { return false };
+    let first = |at| memory.field(list, 8 * at);
+    let are_used = (0..=level).all(|at| first(at).is_some_and(|cell| cell != 0));
+    let are_empty = (level + 1..LISTS).all(|at| first(at) == Some(0));
+    let mut are_variables = true;
+    are_used
+        && are_empty
+        && each(memory, list, |key| are_variables &= key.is_multiple_of(8) && is_variable(key))
+            .is_some()
+        && are_variables
+}
+
 /// Lists in the table of named values.
-const TABLE: u64 = 13;
+pub(crate) const TABLE: u64 = 13;
 const NEXT_NAME: u64 = 8;
 const MAX_NAMES: usize = 1 << 16;
 
@@ -54,14 +73,23 @@ pub fn each_named(
 ///
 /// The true table has the most. Variables that stand shortly before it may seem to be a table of some of them.
 pub fn count_names(memory: &impl Memory, table: Address) -> Option<usize> {
-    let mut text = [0; 64];
     let (mut count, mut are_names) = (0, true);
     let whole = each_named(memory, table, |_, name| {
         count += 1;
-        let name = memory.c_string(name, &mut text).unwrap_or_default();
-        are_names &= !name.is_empty() && name.iter().all(|byte| (b' '..=b'~').contains(byte));
+        are_names &= is_name(memory, name);
     });
     (whole.is_some() && are_names && count > 0).then_some(count)
+}
+
+fn is_name(memory: &impl Memory, name: Address) -> bool {
+    let mut text = [0; 64];
+    let name = memory.c_string(name, &mut text).unwrap_or_default();
+    !name.is_empty() && name.iter().all(|byte| (b' '..=b'~').contains(byte))
+}
+
+/// True if there can be a named value at `at`.
+pub fn is_named(memory: &impl Memory, at: Address) -> bool {
+    at.checked_add(NAME_OF_VALUE).is_some_and(|name| is_name(memory, name))
 }
 
 #[cfg(test)]

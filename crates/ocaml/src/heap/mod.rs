@@ -14,6 +14,7 @@ pub mod finalisers;
 pub mod frames;
 pub mod global_roots;
 pub mod globals;
+pub mod lap;
 pub mod loaded;
 pub mod orphans;
 pub mod pools;

@@ -1,6 +1,7 @@
 //! OCaml 5: pools of small blocks, large allocations and minor heaps (`runtime/shared_heap.c`,
 //! `runtime/caml/sizeclasses.h`).
 
+use super::lap::Lap;
 use super::{Extent, MAX_LIST_LEN};
 use crate::block::wosize;
 use crate::layout::{Layout, MulticoreState};
@@ -71,10 +72,12 @@ pub fn each_pool(
     for list in 0..LISTS {
         let class = list as usize % CLASSES;
         let mut next = memory.field(heap, list * 8)?;
+        let mut lap = Lap::default();
         for _ in 0..MAX_LIST_LEN {
             if next == 0 {
                 break;
             }
+            lap.step(next)?;
             each(Pool::read(memory, version, next, class)?);
             next = memory.field(next, NEXT)?;
         }
@@ -139,10 +142,12 @@ pub fn each_orphaned_pool(
     for list in 0..2 * CLASSES as u64 {
         let class = list as usize % CLASSES;
         let mut next = memory.field(at, orphans::POOLS + list * 8)?;
+        let mut lap = Lap::default();
         for _ in 0..MAX_LIST_LEN {
             if next == 0 {
                 break;
             }
+            lap.step(next)?;
             if !next.is_multiple_of(4096) || !is_mapped(next) {
                 return None;
             }
@@ -164,10 +169,12 @@ pub fn each_orphaned_large(
 
 fn large_list(memory: &impl Memory, head: Address, mut each: impl FnMut(Extent)) -> Option<()> {
     let mut next = memory.u64(head)?;
+    let mut lap = Lap::default();
     for _ in 0..MAX_LIST_LEN {
         if next == 0 {
             break;
         }
+        lap.step(next)?;
         let header = memory.field(next, LARGE_HEADER)?;
         each(Extent { start: next + LARGE_HEADER, bytes: 8 * (wosize(header) + 1) });
         next = memory.field(next, LARGE_NEXT)?;

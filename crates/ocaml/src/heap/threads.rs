@@ -3,6 +3,7 @@
 
 use super::MAX_LIST_LEN;
 use super::frames::Top;
+use super::lap::Lap;
 use crate::block::as_integer;
 use crate::memory::{Address, Memory};
 use crate::version::Family;
@@ -121,6 +122,10 @@ const TABLES: u64 = 8;
 const ITEMS: u64 = 16;
 const FIRST_TABLE: u64 = 24;
 const MAX_TABLES: u64 = 5;
+/// A table has no more items than this.
+const MAX_ITEMS: u64 = 1 << 20;
+/// Damaged memory may lead to the same lists again: no more items are read.
+const MAX_ALL_ITEMS: u64 = 1 << 24;
 
 /// Calls `each` with the address of every local root of C code, from the head of their list.
 pub fn each_local_root(
@@ -128,12 +133,18 @@ pub fn each_local_root(
     mut head: Address,
     mut each: impl FnMut(Address),
 ) -> Option<()> {
+    let (mut left, mut lap) = (MAX_ALL_ITEMS, Lap::default());
     for _ in 0..MAX_LIST_LEN {
         if head == 0 {
             return Some(());
         }
+        lap.step(head)?;
         let tables = memory.field(head, TABLES)?.min(MAX_TABLES);
         let items = memory.field(head, ITEMS)?;
+        if items > MAX_ITEMS {
+            return None;
+        }
+        left = left.checked_sub(tables * items + 1)?;
         for table in 0..tables {
             let first = memory.field(head, FIRST_TABLE + 8 * table)?;
             (0..items).filter_map(|item| first.checked_add(8 * item)).for_each(&mut each);
@@ -190,6 +201,24 @@ mod tests {
         let memory = Image { base: BASE, bytes: &bytes };
         assert!(!each_thread(&memory, Family::Single, first, |_| ()));
         assert!(!each_thread(&memory, Family::Single, 0, |_| ()));
+    }
+
+    /// A damaged core file had a table of more items than memory has.
+    #[test]
+    fn damaged_tables_of_local_roots_are_not_read() {
+        let (block, other) = (BASE + 0x100, BASE + 0x200);
+        let read = |words: &[(u64, u64)]| {
+            let bytes = image(words);
+            let mut count = 0;
+            let memory = Image { base: BASE, bytes: &bytes };
+            (each_local_root(&memory, block, |_| count += 1), count)
+        };
+        let huge = [(block + 8, 1), (block + 16, 1 << 60), (block + 24, 0x500)];
+        assert_eq!(read(&huge), (None, 0));
+        // A list that leads back.
+        let (found, count) =
+            read(&[(block, other), (other, block), (other + 8, 1), (other + 16, 1)]);
+        assert!(found.is_none() && count < 4, "{count}");
     }
 
     #[test]

@@ -48,9 +48,12 @@ const ENTRY: u64 = 48;
 
 /// Fields of OCaml 4's `struct entry_array`, and of `caml_memprof_th_ctx`.
 mod single {
+    pub(super) const LEAST: u64 = 8;
     pub(super) const CAPACITY: u64 = 16;
     pub(super) const LENGTH: u64 = 24;
     pub(super) const USER_DATA: u64 = 24;
+    /// The first young entry, and the first that may be deleted.
+    pub(super) const MARKS: [u64; 2] = [32, 40];
     pub(super) const OF_CONTEXT: u64 = 16;
 }
 
@@ -96,6 +99,25 @@ pub fn is_table(memory: &impl Memory, table: Address, is_mapped: impl Fn(Address
         return false;
     };
     length <= capacity && capacity > 0 && capacity < 1 << 40 && is_mapped(entries)
+}
+
+/// The least capacity of the program's own table (`MIN_ENTRIES_GLOBAL_ALLOC_LEN`).
+const MIN_CAPACITY: u64 = 128;
+
+/// OCaml 4: true if there can be the program's own table with entries at `table`, and not that of a thread.
+pub fn is_own_table(
+    memory: &impl Memory,
+    table: Address,
+    is_mapped: impl Fn(Address) -> bool,
+) -> bool {
+    let field = |offset| memory.field(table, offset);
+    let length = field(single::LENGTH).unwrap_or(0);
+    let are_inside =
+        single::MARKS.into_iter().all(|mark| field(mark).is_some_and(|mark| mark <= length));
+    is_table(memory, table, is_mapped)
+        && length > 0
+        && are_inside
+        && field(single::LEAST) == Some(MIN_CAPACITY)
 }
 
 /// 5.3 and later: calls `each` with the addresses of the user data and of the profiles of a domain's tables, from its

@@ -27,14 +27,17 @@ impl Reason {
     pub const fn hint(self) -> &'static str {
         match self {
             Self::Bytecode | Self::Runtime(Unsupported::Bytecode) => {
-                "compile it with ocamlopt (in dune: `(modes exe)`)"
+                "take heap snapshots of it while it runs: memtrail snapshot PID; to record \
+                 allocations, compile it with ocamlopt (in dune: `(modes exe)`)"
             }
             Self::Static => {
                 "take heap snapshots of it while it runs: memtrail snapshot PID; to record \
                  allocations, link it without `-ccopt -static`"
             }
             Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime) => {
-                "link it with ocamlopt itself, or with `-Wl,-E`, and keep its dynamic symbols"
+                "take heap snapshots of it while it runs: memtrail snapshot PID; to record \
+                 allocations, link it with ocamlopt itself, or with `-Wl,-E`, and keep its dynamic \
+                 symbols"
             }
             Self::Machine => {
                 "record it on a 64-bit x86 or ARM machine, with the memtrail of that machine"

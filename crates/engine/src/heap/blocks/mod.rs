@@ -41,12 +41,21 @@ pub struct BlocksResponse {
     pub size: Bytes,
     /// All reachable blocks.
     pub of: u64,
+    /// Rows that are left out.
+    pub left_out: usize,
 }
 
 /// A block of a list.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BlockRow {
+    /// In a family, the recording of its process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub recording: Option<String>,
+    /// The name of the process.
+    #[serde(skip)]
+    pub process: Option<String>,
     /// Its number.
     pub block: BlockIndex,
     /// Its kind.
@@ -120,6 +129,8 @@ pub(super) fn blocks(
             let owner = heap.graph.owner(block).and_then(|owner| owners.get(&owner));
             let retained = catalogue.retained(heap, block).bytes();
             BlockRow {
+                recording: None,
+                process: None,
                 block,
                 kind: shown(catalogue.name(catalogue.kind(block))),
                 size: catalogue.size(block).bytes(),
@@ -137,7 +148,8 @@ pub(super) fn blocks(
     let rows = bounds
         .affordable(&rows, |row| 220 + row.kind.len() + text(&row.owner) + text(&row.owner_node))
         .to_vec();
-    Ok(BlocksResponse { rows, count, listed: count.min(MAX_LISTED), size, of })
+    let left_out = count - rows.len();
+    Ok(BlocksResponse { rows, count, listed: count.min(MAX_LISTED), size, of, left_out })
 }
 
 /// How long ago the sampled blocks were allocated.

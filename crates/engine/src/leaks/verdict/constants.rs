@@ -48,6 +48,9 @@ pub(super) const APART: f64 = 0.1;
 pub(super) const COLLECTION: f64 = 0.01;
 /// Collections after its last use by which a block is freed: one that is marked before, or has a finaliser, outlives the next.
 pub(super) const DELAY: usize = 2;
+/// Part of an owner's bytes that other calls of a recursive function own, above which its blocks are of a recursion: two
+/// calls that own as much have a half.
+pub(crate) const DEEP: f64 = 0.5;
 /// Freed samples without which lifetimes are not compared.
 pub(super) const QUEUED: usize = 20;
 /// Factor by which a block that replaces another is larger: a quarter less than containers use (1.5 to 2).

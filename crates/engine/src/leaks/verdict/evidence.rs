@@ -52,6 +52,12 @@ pub struct OwnerEvidence {
     /// Work, and size of each block that replaced a smaller one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub replaced: Vec<(f64, u64)>,
+    /// Part of its bytes that other calls of a recursive function own than the one that owns most; only of stacks.
+    #[serde(default)]
+    pub recursion: f64,
+    /// True if it is a table of `Ephemeron`, most of whose keys others retain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub follows_keys: bool,
 }
 
 /// A block that was freed.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
-use super::constants::{COVER, LASTED, LATE, LEAST, SAME, SHARE, UNDECIDED};
+use super::constants::{COVER, DEEP, LASTED, LATE, LEAST, SAME, SHARE, UNDECIDED};
 use super::evidence::{Evidence, OwnerEvidence};
 use super::series::{Series, series};
 use super::shape::{BySizes, Shape, by_sizes};
@@ -25,6 +25,8 @@ pub enum Class {
     Ended,
     /// It belongs to one stage of a task.
     Stage,
+    /// It is a weak table, and grows with the keys that others retain.
+    FollowsKeys,
     /// There is too little evidence.
     Undecided,
 }
@@ -119,13 +121,21 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     if (class.is_suspect() || class == Class::Undecided) && is_stage() {
         class = Class::Stage;
     }
+    if (class.is_suspect() || class == Class::Undecided) && owner.follows_keys {
+        class = Class::FollowsKeys;
+    }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
     Judged { series, class, reason, grown, since, is_large }
 }
 
 /// What samples tell of all members of a series.
 fn evidence_of_members(evidence: &Evidence, series: &Series) -> OwnerEvidence {
-    let mut all = OwnerEvidence::default();
+    let named = evidence.owners.get(series.name);
+    let mut all = OwnerEvidence {
+        recursion: named.map_or(0.0, |owner| owner.recursion),
+        follows_keys: named.is_some_and(|owner| owner.follows_keys),
+        ..OwnerEvidence::default()
+    };
     for owner in series.members.iter().filter_map(|place| evidence.owners.get(*place)) {
         all.live += owner.live;
         all.stayed += owner.stayed;
@@ -147,9 +157,9 @@ struct Found {
 }
 
 impl Found {
-    fn of(evidence: &Evidence, owner: &OwnerEvidence, sizes: &[f64], heap: f64) -> Self {
+    fn of(evidence: &Evidence, owner: &OwnerEvidence, exact: &[f64], heap: f64) -> Self {
         let (by, shape) = if evidence.work.len() >= 2 {
-            by_sizes(&evidence.work, sizes, heap)
+            by_sizes(&evidence.work, exact, heap)
         } else {
             (BySizes::Unknown, None)
         };
@@ -163,7 +173,9 @@ impl Found {
         {
             let (work, sizes): (Vec<f64>, Vec<f64>) =
                 series.iter().map(|(work, size)| (*work, *size as f64)).unzip();
-            if let (BySizes::Grows, shape) = by_sizes(&work, &sizes, heap) {
+            if let (BySizes::Grows, shape) = by_sizes(&work, &sizes, heap)
+                && has_held(evidence, exact, (&work, &sizes))
+            {
                 return found(Class::Grows, reason, shape);
             }
         }
@@ -180,13 +192,15 @@ impl Found {
         }
         let since = shape.filter(|_| by == BySizes::Maybe).map_or(0.0, |shape| shape.since);
         let since = if since > 0.25 { since } else { 0.0 };
-        let size = sizes.last().copied().unwrap_or(0.0);
+        let size = exact.last().copied().unwrap_or(0.0);
         let dates = dates(evidence, owner, since);
         let began = match dates {
             Dates::Recent | Dates::Few => began_late(evidence, owner),
             Dates::Spread | Dates::Early => None,
         };
         let class = match dates {
+            // A recursion that is deep for a moment has blocks from all of its work.
+            Dates::Spread if owner.recursion > DEEP => Class::Undecided,
             Dates::Spread => Class::Grows,
             Dates::Early => Class::FilledOnce,
             Dates::Recent | Dates::Few if began.is_some() => Class::Grows,
@@ -200,4 +214,20 @@ impl Found {
         let reason = if class == Class::FallsBehind { Reason::Lifetimes } else { Reason::Samples };
         Self { class, reason, shape, began }
     }
+}
+
+/// True unless exact sizes contradict sizes that are derived from samples. A variable that is in use for a moment has a
+/// replaced block in one snapshot, and nothing in the others.
+fn has_held(evidence: &Evidence, exact: &[f64], derived: (&[f64], &[f64])) -> bool {
+    let derived_at = |work: f64| {
+        let next = derived.0.partition_point(|at| *at <= work);
+        next.checked_sub(1).and_then(|place| derived.1.get(place)).copied().unwrap_or(0.0)
+    };
+    let pairs = evidence.work.iter().zip(exact).map(|(work, size)| (derived_at(*work), *size));
+    let (mut asked, mut held) = (0, 0);
+    for (derived, exact) in pairs.filter(|(derived, _)| *derived >= LEAST) {
+        asked += 1;
+        held += usize::from(exact >= derived / 2.0);
+    }
+    2 * held > asked || asked == 0
 }

@@ -1,6 +1,6 @@
 //! `memtrail why`: what retains what a function allocated.
 
-pub(super) mod stacks;
+mod stacks;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,21 +8,22 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use memtrail_engine::heap::{AliveEstimate, OwnerShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
-use memtrail_engine::references::ReferrersResponse;
+use memtrail_engine::question::{Family, Retainers, Selection};
 use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{count, grouped, percent, seconds};
-use serde::Serialize;
 
-use super::family;
+use super::ask::gather;
 use super::joined::{WhichRecording, has_references_alone};
+use super::processes;
+use super::read::Read;
 use super::sites::found;
 use super::table::Table;
 use super::title::Title;
-use crate::answer::{Form, put};
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
+use crate::answer::Form;
+use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::{Failure, Kind};
-use crate::limit::Limit;
+use crate::limit::{Limit, draw_left_out};
 use crate::references::draw;
 use crate::{caveats, damage, loading};
 
@@ -48,29 +49,26 @@ use crate::{caveats, damage, loading};
                                       its retaining paths, for go tool pprof")]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: WhichRecording,
+    which: WhichRecording,
     /// A function, a part of its name, or a line: Cache.remember, cache.ml:41
     #[arg(value_name = "NAME", required_unless_present = "stack")]
-    pub(super) name: Option<String>,
+    name: Option<String>,
     /// Instead of NAME, what is allocated below a call path: whole names of functions that call each other, the
     /// outermost first
     #[arg(long, value_name = "F;G;…", conflicts_with = "name")]
     stack: Option<String>,
     /// Maximum number of owners, and of paths; 0 for all
     #[arg(long, value_name = "N", default_value = "6")]
-    pub(super) limit: Limit,
+    limit: Limit,
     /// Write the retaining paths as stacks, from the root down, in this format
     #[arg(long, value_enum, conflicts_with_all = ["json", "width"])]
-    pub(super) format: Option<StackFormat>,
+    format: Option<StackFormat>,
     /// The file to write with --format, replaced if it exists; standard output if not given
     #[arg(short, long, value_name = "FILE", requires = "format")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) form: Form,
+    form: Form,
 }
-
-/// What memory off the heap is called.
-pub(super) const OF_MALLOC: &str = "memory from malloc";
 
 /// A format of stacks.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -82,62 +80,31 @@ pub(super) enum StackFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    if let Some(members) = args.which.several_with_retainers()? {
-        return family::why(args, &members);
-    }
     let Limit(limit) = args.limit;
     // A file has as many paths as there can be.
     let limit = if args.format.is_some() { usize::MAX } else { limit };
-    let found = find(args, &args.which.with_retainers()?, limit)?;
-    if let (Some(format), Answer::Heap(both)) = (args.format, &found.answer) {
-        stacks::write(args, format, &[(None, &both.answer)])?;
-        return found.verdict;
-    }
-    put(&args.form, found.damage, &found.answer, |canvas| {
-        draw(canvas, args, &found.answer);
-        for note in &found.notes {
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
-        }
+    let subject = args.which.subject_with_retainers()?;
+    let wanted = subject.rows(limit);
+    let asked = gather(&subject, Selection::first((), limit), |path, member, reduction, read| {
+        reduction.add(member, find(args, path, wanted, read)?);
+        Ok(())
     })?;
-    found.verdict
+    if let Some(format) = args.format {
+        let heaps = asked.each().into_iter();
+        let heaps: Vec<_> =
+            heaps.filter_map(|(name, of)| Some((name, of.heap.as_ref()?))).collect();
+        stacks::write(args, format, &heaps)?;
+        return Ok(asked.finish());
+    }
+    asked.put(&args.form, |canvas, retainers, family| draw_both(canvas, args, retainers, family))
 }
 
-/// What is found in a recording.
-pub(super) struct OfRecording {
-    pub(super) answer: Answer,
-    /// What must be known of the figures.
-    pub(super) notes: Vec<String>,
-    /// What is wrong with the snapshot.
-    pub(super) damage: Option<String>,
-    /// Whether the trace is damaged.
-    pub(super) verdict: Result<ExitCode, Failure>,
-}
-
-/// What retains blocks.
-#[derive(Serialize)]
-#[serde(untagged)]
-pub(super) enum Answer {
-    /// Of a heap snapshot.
-    Heap(Box<Both>),
-    /// Of memory from `malloc` alone.
-    Malloc(ReferrersResponse),
-}
-
-/// What retains blocks of OCaml's heap, and what refers to memory from `malloc`.
-#[derive(Serialize)]
-pub(super) struct Both {
-    #[serde(flatten)]
-    pub(super) answer: WhyResponse,
-    /// Owners that `--limit` left out.
-    pub(super) left_out: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) malloc: Option<ReferrersResponse>,
-}
-
-/// What retains it in one recording, so many rows of it.
-pub(super) fn find(args: &Args, path: &Path, limit: usize) -> Result<OfRecording, Failure> {
+/// Finds what retains it in one recording, so many rows of it.
+fn find(args: &Args, path: &Path, limit: usize, read: &mut Read) -> Result<Retainers, Failure> {
+    let is_whole_name =
+        |names: &[String]| args.name.as_ref().is_none_or(|name| names.contains(name));
     if has_references_alone(path) {
-        return of_native(args, path, limit);
+        return of_native(args, path, limit, read);
     }
     let joined = args.which.open_of(path)?;
     let has_references = joined.give_references()?;
@@ -152,17 +119,17 @@ pub(super) fn find(args: &Args, path: &Path, limit: usize) -> Result<OfRecording
         (Some(name), None) if has_references => joined.referrers(name, limit).ok(),
         _ => None,
     };
-    let (answer, damage) = match (answer, of_malloc) {
+    let retainers = match (answer, of_malloc) {
         (Ok(answer), malloc) => {
-            let damage = joined.damage(&answer);
+            read.damaged(joined.damage(&answer));
             let malloc = malloc.map(|found| found.response);
-            let answer = answer.response;
-            let left_out = answer.owner_count.saturating_sub(answer.owners.len());
-            (Answer::Heap(Box::new(Both { answer, left_out, malloc })), damage)
+            let is_whole_name = is_whole_name(&answer.response.names);
+            Retainers { heap: Some(answer.response), malloc, is_whole_name }
         }
         (Err(_), Some(found)) => {
-            let damage = joined.damage(&found);
-            (Answer::Malloc(found.response), damage)
+            read.damaged(joined.damage(&found));
+            let is_whole_name = is_whole_name(&found.response.names);
+            Retainers { heap: None, malloc: Some(found.response), is_whole_name }
         }
         (Err(failure), None) => {
             return Err(failure.hint(
@@ -171,12 +138,17 @@ pub(super) fn find(args: &Args, path: &Path, limit: usize) -> Result<OfRecording
             ));
         }
     };
-    let notes = joined.caveats().notes();
-    Ok(OfRecording { answer, notes, damage, verdict: joined.verdict() })
+    read.trace(&joined);
+    Ok(retainers)
 }
 
-/// What refers to what a function of a native program allocated.
-fn of_native(args: &Args, path: &Path, limit: usize) -> Result<OfRecording, Failure> {
+/// Finds what refers to what a function of a native program allocated.
+fn of_native(
+    args: &Args,
+    path: &Path,
+    limit: usize,
+    read: &mut Read,
+) -> Result<Retainers, Failure> {
     let (Some(name), None) = (&args.name, args.format) else {
         let message = "--stack and --format are for recordings with heap snapshots";
         return Err(Failure::new(Kind::Usage, message));
@@ -188,54 +160,62 @@ fn of_native(args: &Args, path: &Path, limit: usize) -> Result<OfRecording, Fail
     let found = engine.referrers(id, name, limit).map_err(|error| {
         loading::refused(&error).hint("list who allocates: memtrail report REC")
     })?;
-    Ok(OfRecording {
-        answer: Answer::Malloc(found),
-        notes: caveats::reported(&recording).of_allocation().notes(),
-        damage: None,
-        verdict: damage::verdict(&recording, &engine.damage(id).unwrap_or_default()),
-    })
+    read.note(caveats::reported(&recording).of_allocation().notes());
+    read.judge(damage::verdict(&recording, &engine.damage(id).unwrap_or_default()));
+    let is_whole_name = found.names.contains(name);
+    Ok(Retainers { heap: None, malloc: Some(found), is_whole_name })
 }
 
-/// Draws what is found in one recording.
-pub(super) fn draw(canvas: &mut Canvas, args: &Args, answer: &Answer) {
-    match answer {
-        Answer::Heap(both) => {
-            draw_heap(canvas, args, both);
-            if let Some(found) = &both.malloc {
-                canvas.gap();
-                canvas.line(&[(STRONG, OF_MALLOC)]);
-                draw::referrers(canvas, found);
-            }
+/// Draws what retains memory of OCaml's heap, and memory from `malloc`.
+fn draw_both(
+    canvas: &mut Canvas,
+    args: &Args,
+    Retainers { heap, malloc, .. }: &Retainers,
+    family: Option<&Family<Retainers>>,
+) {
+    if let Some(heap) = heap {
+        draw_heap(canvas, args, heap, family);
+        if malloc.is_some() {
+            canvas.gap();
+            canvas.line(&[(STRONG, "memory from malloc")]);
         }
-        Answer::Malloc(found) => draw::referrers(canvas, found),
+    }
+    if let Some(found) = malloc {
+        draw::referrers(canvas, found);
     }
 }
 
-fn draw_heap(canvas: &mut Canvas, args: &Args, Both { answer: why, left_out, .. }: &Both) {
+fn draw_heap(
+    canvas: &mut Canvas,
+    args: &Args,
+    why: &WhyResponse,
+    family: Option<&Family<Retainers>>,
+) {
     draw_title(canvas, args, &why.names, [why.are_closures, why.are_callers]);
     let size = why.alive.bytes.size();
+    let blocks = count(why.alive.blocks.value);
+    let within =
+        family.map_or_else(String::new, |family| processes::within(family.processes.len()));
     let text = if why.are_closures {
         format!(
-            "{size} in {} blocks, exactly; nothing that these functions allocated is alive and sampled",
-            count(why.alive.blocks.value),
+            "{size} in {blocks} blocks{within}, exactly; nothing that these functions allocated is alive and sampled",
         )
     } else {
         let sampled = match why.alive.sampled {
             1 => "one of them was".to_owned(),
             sampled => format!("{} of them were", grouped(sampled)),
         };
-        format!(
-            "{size} alive, {} of all, in {} blocks; {sampled} sampled",
-            percent(why.share),
-            count(why.alive.blocks.value),
-        )
+        let share =
+            why.share.map_or_else(String::new, |share| format!(", {} of all", percent(share)));
+        format!("{size} alive{within}{share}, in {blocks} blocks; {sampled} sampled")
     };
     canvas.paragraph(PLAIN, 0, &text);
     allocated(canvas, &why.alive);
     canvas.gap();
     // Closures are counted, and others known by samples.
     let blocks = if why.are_closures { "blocks" } else { "sampled" };
-    let mut table = Table::new(&["alive", "", blocks, "block"], "owned by");
+    let last = if family.is_some() { "processes" } else { "block" };
+    let mut table = Table::new(&["alive", "", blocks, last], "owned by");
     for owner in &why.owners {
         let figures = vec![
             owner.alive.bytes.size(),
@@ -245,20 +225,21 @@ fn draw_heap(canvas: &mut Canvas, args: &Args, Both { answer: why, left_out, .. 
             } else {
                 grouped(owner.alive.sampled)
             },
-            owner.example.0.to_string(),
+            family.map_or_else(
+                || owner.example.0.to_string(),
+                |_| grouped(owner.processes.len() as u64),
+            ),
         ];
         table.row(figures, titled(owner));
     }
     table.print(canvas);
-    if *left_out > 0 {
-        let left_out = grouped(*left_out as u64);
-        canvas.line(&[(FAINT, &format!("… and {left_out} more (--limit 0: all)"))]);
-    }
+    draw_left_out(canvas, why.left_out, "");
     canvas.gap();
-    let mut table = Table::new(&["", blocks, "block"], "retained by the path");
+    let mut table = Table::new(&["", blocks, last], "retained by the path");
     for path in &why.paths {
-        let figures = vec![percent(path.share), grouped(path.blocks), path.example.0.to_string()];
-        table.row(figures, path.shape.join(" → "));
+        let last = family
+            .map_or_else(|| path.example.0.to_string(), |_| grouped(path.processes.len() as u64));
+        table.row(vec![percent(path.share), grouped(path.blocks), last], path.shape.join(" → "));
         // The last is what NAME allocated.
         let above = path.shape.iter().zip(&path.allocated).rev().skip(1).rev();
         for (step, by) in above.filter_map(|(step, by)| Some((step, by.as_ref()?))) {
@@ -267,11 +248,13 @@ fn draw_heap(canvas: &mut Canvas, args: &Args, Both { answer: why, left_out, .. 
     }
     table.print(canvas);
     found(canvas, why.coverage);
-    canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
+    if family.is_none() {
+        canvas.line(&[(FAINT, "all about one of the blocks: memtrail heap block REC N")]);
+    }
 }
 
 /// Most owners are global variables: of others, the kind is shown.
-pub(super) fn titled(owner: &OwnerShare) -> Title {
+fn titled(owner: &OwnerShare) -> Title {
     let name = match owner.kind {
         "global" | "static" => owner.name.clone(),
         kind => format!("{kind}: {}", owner.name),
@@ -280,7 +263,7 @@ pub(super) fn titled(owner: &OwnerShare) -> Title {
 }
 
 /// What is meant.
-pub(super) fn draw_title(
+fn draw_title(
     canvas: &mut Canvas,
     args: &Args,
     names: &[String],

@@ -11,7 +11,7 @@ use crate::error::{Failure, Kind};
 use crate::output::{Output, is_standard};
 
 /// Writes the retaining paths as stacks. What is of one process of several has a frame above with its name.
-pub(in crate::heap) fn write(
+pub(super) fn write(
     args: &Args,
     format: StackFormat,
     answers: &[(Option<&str>, &WhyResponse)],

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use memtrail_ocaml_snapshot::core_file::{CoreFile, CoreProcess, Limit};
 
-use super::outside::{Executables, Places, Source, Taken, no_heap, save};
+use super::outside::{BytecodeFile, Executables, Places, Source, Taken, no_heap, save};
 use crate::error::Failure;
 use input::CoreInput;
 
@@ -32,15 +32,20 @@ pub(super) fn run(args: &CoreArgs<'_>) -> Result<ExitCode, Failure> {
         CoreFile::parse(input.bytes()).map_err(|error| input::unreadable(args.core, &error))?;
     let places = Places { program: args.executable, root: args.sysroot };
     let executables = Executables::find(&core, source, &places)?;
-    let process = CoreProcess::open(&core, executables.program(), executables.contents())
-        .map_err(|error| no_heap(source, error))?;
+    let opened = CoreProcess::open(&core, executables.program(), executables.contents());
+    let opened = opened.map_err(|error| no_heap(source, error))?;
+    let bytecode = BytecodeFile::open(&opened, args.sysroot, None);
+    let mut process = opened;
+    let nameless = bytecode.as_ref().and_then(|file| file.add_to(&mut process));
     let mut notes: Vec<String> = executables.notes().to_vec();
+    notes.extend(nameless);
     notes.extend(process.notes().iter().cloned());
     save(&Taken {
         source,
         core: &core,
         executables: &executables,
         process: &process,
+        bytecode: bytecode.as_ref().map(BytecodeFile::path),
         at_unix_us: input.written_unix_us(),
         began_unix_us: None,
         pause: None,

@@ -1,7 +1,10 @@
-//! The memory of a stopped process, read by pages.
+//! The memory of a process that is stopped or runs, read by pages that are kept.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt as _;
 
 use memtrail_ocaml::Memory;
 
@@ -37,6 +40,7 @@ impl<'a> Peek<'a> {
 impl Memory for Peek<'_> {
     fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
         let mut bytes = [0; N];
+        at.checked_add(N as u64)?;
         if at as usize % PAGE + N <= PAGE {
             self.within(at, &mut bytes)?;
             return Some(bytes);
@@ -46,4 +50,14 @@ impl Memory for Peek<'_> {
         }
         Some(bytes)
     }
+}
+
+/// Opens the memory of a process; the bytes at an address of it are those at this offset of the file.
+pub(super) fn open(pid: u32) -> io::Result<File> {
+    File::open(format!("/proc/{pid}/mem"))
+}
+
+/// Reads bytes at an address of a process whose memory was opened.
+pub(super) fn read_at(memory: &File) -> impl Fn(u64, &mut [u8]) -> bool {
+    |at, into| memory.read_exact_at(into, at).is_ok()
 }

@@ -47,6 +47,12 @@ pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
 fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
     match refusal {
         TraceError::Ended => ended(pid),
+        TraceError::NoRuntime(why) => {
+            let message =
+                format_args!("process {pid} is not recorded, and has no heap to read: {why}");
+            Failure::new(Kind::Input, message)
+                .hint(format_args!("if it has just started, try again: memtrail snapshot {pid}"))
+        }
         TraceError::TracedBy(tracer) => {
             let name = fs::read_to_string(format!("/proc/{tracer}/comm")).unwrap_or_default();
             let message =
@@ -75,6 +81,30 @@ fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
                 .hint(format_args!("write a core file and read that: gcore {pid}"))
         }
     }
+}
+
+/// Checks that a process may be traced. The kernel asks the same of who opens its memory, and nothing stops for that.
+pub(super) fn check(pid: u32) -> Result<(), Failure> {
+    let status = Status::of_process(pid).map_err(|error| unseen(pid, &error))?;
+    if status.tracer != 0 {
+        return Err(of(pid, &TraceError::TracedBy(status.tracer)));
+    }
+    match fs::File::open(format!("/proc/{pid}/mem")) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(not_permitted("snapshot", pid))
+        },
+        Err(error) => Err(unseen(pid, &error)),
+    }
+}
+
+/// A process of the user that is no child of this one: its parent, or else itself.
+pub(super) fn other_process() -> u32 {
+    let own = std::process::id();
+    let user = run::user_id();
+    let parent = Status::of_process(own).map_or(0, |status| status.parent);
+    let is_own = Status::of_process(parent).is_ok_and(|status| status.user == user);
+    if is_own && parent > 1 { parent } else { own }
 }
 
 /// The kernel does not say why: the likeliest reason is named.

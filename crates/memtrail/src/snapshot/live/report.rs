@@ -46,10 +46,12 @@ pub(super) enum Work {
 }
 
 /// Why the process was not copied.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum TraceError {
     Ended,
+    /// It has no runtime that can be read.
+    NoRuntime(String),
     TracedBy(u32),
     NotPermitted,
     DoesNotStop(u32),

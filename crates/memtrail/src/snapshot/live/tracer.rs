@@ -1,8 +1,6 @@
 //! The tracer: stops the process at a good moment, copies it, and holds the copy until memtrail has read it.
 
-use std::fs::File;
 use std::io::{self, BufRead as _, Write as _};
-use std::os::unix::fs::FileExt as _;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -10,10 +8,10 @@ use std::time::{Duration, Instant};
 use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
 use memtrail_ptrace::{CopyError, ProcessCopy, Status, StoppedProcess, Way};
 
-use super::peek::Peek;
+use super::peek::{self, Peek};
 use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
 use super::subject::Subject;
-use crate::error::{Failure, Kind};
+use crate::error::Failure;
 
 /// Make a frozen copy of a process and hold it
 #[derive(clap::Args)]
@@ -25,6 +23,9 @@ pub(crate) struct Args {
 /// A process is stopped so often, and for so long, to find a moment at which all its roots are saved.
 const STOPS: u32 = 20;
 const SEARCH: Duration = Duration::from_secs(1);
+/// At a moment at which blocks are moved nothing can be read: such a process is stopped more often.
+const COLLECTION_STOPS: u32 = 200;
+const COLLECTION_SEARCH: Duration = Duration::from_secs(5);
 /// From this stop on, a moment at which OCaml code runs will do, and from the second one at which C code runs.
 const OCAML_FROM: u32 = 6;
 const C_FROM: u32 = 12;
@@ -33,6 +34,8 @@ const FIRST_WAIT: Duration = Duration::from_millis(1);
 const MAX_WAIT: Duration = Duration::from_millis(50);
 /// Between looks at whether a collection has ended.
 const LOOK: Duration = Duration::from_micros(50);
+/// A runtime without symbols is looked for so often: it may be collecting garbage.
+const SHAPE_TRIES: u32 = 20;
 /// Each thread has to come out of the kernel within this time.
 const STOP_LIMIT: Duration = Duration::from_secs(2);
 
@@ -45,11 +48,14 @@ enum Held {
 /// The program of the tracer.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let subject = Subject::find(args.pid)?;
-    let runtime = Runtime::find(&subject.executable, subject.entry)
-        .map_err(|error| Failure::new(Kind::Input, error))?;
+    let runtime = find_runtime(&subject);
     let (mut orders, mut out) = (io::stdin().lock(), io::stdout().lock());
     loop {
-        let (report, held) = match take_copy(args.pid, &runtime) {
+        let copied = match &runtime {
+            Ok(runtime) => take_copy(args.pid, runtime),
+            Err(refusal) => Err(refusal.clone()),
+        };
+        let (report, held) = match copied {
             Ok((frozen, held)) => (Report::Copied(frozen), Some(held)),
             Err(refusal) => (Report::Refused(refusal), None),
         };
@@ -71,6 +77,29 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
+/// Finds the runtime. In a program without symbols it is looked for in the memory, while the process runs: the threads' own
+/// storage is known from a short stop.
+fn find_runtime(subject: &Subject) -> Result<Runtime<'_>, TraceError> {
+    let mut why = match Runtime::find(&subject.executable, subject.entry) {
+        Err(error) if error.is_without_symbols() => error,
+        found => return found.map_err(|error| TraceError::NoRuntime(error.to_string())),
+    };
+    for _ in 0..SHAPE_TRIES {
+        let process = StoppedProcess::stop(subject.pid, STOP_LIMIT).map_err(TraceError::from)?;
+        let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
+        process.resume();
+        let memory = peek::open(subject.pid).map_err(|_| TraceError::NotPermitted)?;
+        let read = peek::read_at(&memory);
+        let memory = Peek::new(&read);
+        match Runtime::find_in(&subject.executable, subject.entry, &memory, &threads) {
+            Ok(runtime) => return Ok(runtime),
+            Err(error) => why = error,
+        }
+        thread::sleep(FIRST_WAIT);
+    }
+    Err(TraceError::NoRuntime(why.to_string()))
+}
+
 fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), TraceError> {
     let begun = Instant::now();
     let (mut stops, mut wait) = (0, FIRST_WAIT);
@@ -86,7 +115,11 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
             Moment::Exact => true,
             Moment::Running => is_last || stops >= OCAML_FROM,
             Moment::InC => is_last || stops >= C_FROM,
-            Moment::Collecting if is_last => return Err(TraceError::Collects(stops)),
+            Moment::Collecting
+                if stops >= COLLECTION_STOPS || begun.elapsed() > COLLECTION_SEARCH =>
+            {
+                return Err(TraceError::Collects(stops));
+            }
             Moment::Collecting => false,
         };
         if !is_good {
@@ -126,10 +159,10 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
 
 /// Waits until blocks are no longer moved, for a moment at most. The process runs meanwhile.
 fn wait_for_collection(pid: u32, runtime: &Runtime<'_>, threads: &[Thread]) {
-    let Ok(memory) = File::open(format!("/proc/{pid}/mem")) else { return };
+    let Ok(memory) = peek::open(pid) else { return };
     let begun = Instant::now();
     while begun.elapsed() < MAX_WAIT {
-        let read = |at, into: &mut [u8]| memory.read_exact_at(into, at).is_ok();
+        let read = peek::read_at(&memory);
         if !runtime.collects(&Peek::new(&read), threads) {
             return;
         }

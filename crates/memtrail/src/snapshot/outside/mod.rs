@@ -1,5 +1,6 @@
 //! Snapshots of processes that memtrail did not start: what core files and processes that run have in common.
 
+mod bytecode_file;
 pub(super) mod executables;
 mod no_heap;
 mod recording;
@@ -7,6 +8,7 @@ mod save;
 
 use std::path::Path;
 
+pub(super) use bytecode_file::BytecodeFile;
 pub(super) use executables::{Executables, Places};
 pub(super) use no_heap::no_heap;
 pub(super) use recording::is_of_process;

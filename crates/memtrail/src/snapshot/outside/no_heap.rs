@@ -32,8 +32,8 @@ pub(in crate::snapshot) fn no_heap(source: Source<'_>, error: Unreadable) -> Fai
         (Unreadable::NoState | Unreadable::NoFrameTable, Source::Process(pid)) => {
             failure.hint(format_args!("if it has just started, try again: memtrail snapshot {pid}"))
         }
-        _ => failure.hint(
-            "memtrail reads the heap of native programs of OCaml 4.12 to 4.14 and 5.1 to 5.3",
-        ),
+        _ => {
+            failure.hint("memtrail reads the heap of programs of OCaml 4.12 to 4.14 and 5.1 to 5.3")
+        }
     }
 }

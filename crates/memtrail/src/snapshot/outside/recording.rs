@@ -47,7 +47,7 @@ pub(super) struct Destination {
 impl Destination {
     /// Chooses the recording: a new one, or the one of the same process that `-o` names.
     pub(super) fn choose(taken: &Taken<'_>) -> Result<Self, Failure> {
-        let program = taken.executables.path();
+        let program = taken.program();
         let name = program.rsplit('/').next().unwrap_or(&program);
         let mut again = 0;
         let folder = taken.output.map_or_else(
@@ -182,7 +182,7 @@ fn describe(taken: &Taken<'_>) -> Description {
     Description {
         format: FORMAT,
         memtrail: env!("CARGO_PKG_VERSION").into(),
-        program: executables.path(),
+        program: taken.program(),
         arguments: arguments.map(str::to_owned).collect(),
         pid: core.program.pid,
         forked_from: None,

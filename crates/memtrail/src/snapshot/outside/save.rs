@@ -25,6 +25,8 @@ pub(in crate::snapshot) struct Taken<'a> {
     pub(in crate::snapshot) core: &'a CoreFile<'a>,
     pub(in crate::snapshot) executables: &'a Executables,
     pub(in crate::snapshot) process: &'a CoreProcess<'a>,
+    /// The file with the bytecode, if `ocamlrun` runs the program.
+    pub(in crate::snapshot) bytecode: Option<&'a Path>,
     /// When its memory was as it is, in microseconds since 1970.
     pub(in crate::snapshot) at_unix_us: u64,
     /// When it began, where that is known.
@@ -41,6 +43,14 @@ pub(in crate::snapshot) struct Taken<'a> {
     pub(in crate::snapshot) output: Option<&'a Path>,
     pub(in crate::snapshot) contents: bool,
     pub(in crate::snapshot) json: bool,
+}
+
+impl Taken<'_> {
+    /// Path of the program: its executable, or its file of bytecode.
+    pub(super) fn program(&self) -> String {
+        let bytecode = self.bytecode.map(|path| path.to_string_lossy().into_owned());
+        bytecode.unwrap_or_else(|| self.executables.path())
+    }
 }
 
 /// The object that `--json` prints.

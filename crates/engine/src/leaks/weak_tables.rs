@@ -1,0 +1,83 @@
+//! Tables of `Ephemeron`: their entries live as long as keys that others retain, and they drop empty entries themselves.
+//!
+//! A program that keeps more and more keys has a table that grows with them. Who retains the keys is the suspect. Weak
+//! pointers in lists and arrays of the program's own are not dropped by anybody.
+
+use std::collections::HashMap;
+
+use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
+use memtrail_heap::{BlockIndex, Words};
+
+use super::owned::Owner;
+use super::verdict::LEAST;
+use crate::api_error::ApiError;
+use crate::heap::loaded::LoadedSnapshot;
+
+/// Ephemerons without which an owner is no weak table.
+const EPHEMERONS: u64 = 10;
+
+/// The ephemerons of an owner.
+#[derive(Clone, Copy, Default)]
+struct Entries {
+    ephemerons: u64,
+    buckets: u64,
+    /// Keys that are alive, and those that the owner itself retains.
+    keys: u64,
+    own_keys: u64,
+    /// Ephemerons, their buckets, and what their data alone retain.
+    words: u64,
+}
+
+impl Entries {
+    fn follow_keys(&self, bytes: u64) -> bool {
+        self.ephemerons >= EPHEMERONS
+            && 2 * self.buckets >= self.ephemerons
+            && 2 * self.own_keys <= self.keys
+            && Words(self.words).bytes().0.saturating_mul(2) >= bytes
+    }
+}
+
+/// Finds the owners that are tables of `Ephemeron`, most of whose keys others retain: true for each of these.
+///
+/// # Errors
+/// If a section of the snapshot is damaged.
+pub(super) fn follow_keys(
+    loaded: &LoadedSnapshot,
+    block_owners: &OwnersOfBlocks<'_>,
+    owners: &[Owner<'_>],
+) -> Result<Vec<bool>, ApiError> {
+    let large = |(_, owner): &(usize, &Owner<'_>)| owner.bytes() as f64 >= LEAST;
+    let of_owner = |(number, owner): (usize, &Owner<'_>)| {
+        let roots: Vec<RootNodeId> = owner.rows.iter().map(|row| row.owner).collect();
+        roots.into_iter().map(move |root| (root, number))
+    };
+    let of_root: HashMap<RootNodeId, usize> =
+        owners.iter().enumerate().filter(large).flat_map(of_owner).collect();
+    let owner = |block: BlockIndex| Some(*of_root.get(&block_owners.get(block)?)?);
+    let (heap, catalogue) = (loaded.heap(), &loaded.catalogue);
+    let mut entries = vec![Entries::default(); owners.len()];
+    for ephemeron in &heap.snapshot.ephemerons {
+        let Some(number) = owner(ephemeron.block) else { continue };
+        let of = &mut entries[number];
+        of.ephemerons += 1;
+        of.keys += ephemeron.keys.len() as u64;
+        of.own_keys +=
+            ephemeron.keys.iter().filter(|key| owner(**key) == Some(number)).count() as u64;
+        of.words += catalogue.size(ephemeron.block).0;
+        if let Some(data) = ephemeron.data.filter(|data| owner(*data) == Some(number)) {
+            of.words += catalogue.retained(heap, data).0;
+        }
+    }
+    if entries.iter().any(|of| of.ephemerons >= EPHEMERONS) {
+        let structures = loaded.structures()?;
+        for block in (0..catalogue.len() as u32).map(BlockIndex) {
+            if structures.is_ephemeron_bucket(block)
+                && let Some(number) = owner(block)
+            {
+                entries[number].buckets += 1;
+                entries[number].words += catalogue.size(block).0;
+            }
+        }
+    }
+    Ok(entries.iter().zip(owners).map(|(of, owner)| of.follow_keys(owner.bytes())).collect())
+}

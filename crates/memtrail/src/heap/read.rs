@@ -1,0 +1,83 @@
+//! Collects damage, notes and failures of the processes that a question is about.
+
+use std::process::ExitCode;
+
+use super::joined::Joined;
+use crate::error::Failure;
+use crate::recording_source::Fitting;
+
+/// Damage, notes and failures of the processes that a question is about.
+#[derive(Default)]
+pub(super) struct Read {
+    damage: Vec<String>,
+    code: Option<ExitCode>,
+    notes: Vec<String>,
+    verdicts: Vec<Failure>,
+}
+
+impl Read {
+    /// Looks at each process, one after another: the memory of one analysis is freed before the next. Processes that cannot
+    /// be read are reported, and the others are used; if there are none, the first failure is that of all.
+    pub(super) fn each(
+        &mut self,
+        members: &[Fitting],
+        mut look: impl FnMut(&Fitting, &mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut failures = Vec::new();
+        for member in members {
+            failures.extend(look(member, self).err());
+        }
+        if !failures.is_empty() && failures.len() == members.len() {
+            return Err(failures.swap_remove(0));
+        }
+        for failure in failures {
+            self.reported(Some(failure.report()));
+        }
+        Ok(())
+    }
+
+    /// Remembers the damage of a snapshot of which a part was read.
+    pub(super) fn damaged(&mut self, damage: Option<String>) {
+        self.damage.extend(damage);
+    }
+
+    /// Remembers the exit code of a failure that was reported.
+    pub(super) fn reported(&mut self, code: Option<ExitCode>) {
+        self.code = code.or(self.code);
+    }
+
+    /// Remembers notes on a recording's figures, and the damage of its trace.
+    pub(super) fn trace(&mut self, joined: &Joined) {
+        self.judge(joined.verdict());
+        self.note(joined.caveats().notes());
+    }
+
+    /// Remembers the damage of a trace. Its figures are good all the same.
+    pub(super) fn judge(&mut self, verdict: Result<ExitCode, Failure>) {
+        self.verdicts.extend(verdict.err());
+    }
+
+    /// Remembers notes, each once.
+    pub(super) fn note(&mut self, notes: Vec<String>) {
+        for note in notes {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    pub(super) fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// The damage of all snapshots.
+    pub(super) fn damage(&self) -> Option<String> {
+        (!self.damage.is_empty()).then(|| self.damage.join("; "))
+    }
+
+    /// Reports damaged traces after the answer was printed; returns the exit code if anything was reported.
+    pub(super) fn finish(self) -> Option<ExitCode> {
+        let Self { code, verdicts, .. } = self;
+        verdicts.iter().fold(code, |_, failure| Some(failure.report()))
+    }
+}
