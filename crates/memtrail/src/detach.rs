@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// The process
     pid: u32,
 
-    /// How long to wait for it: 10, 10s, 1m
+    /// Time to wait for the end of the recording: 10, 10s, 1m
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = memtrail_text::duration)]
     wait: Duration,
 
@@ -44,10 +44,10 @@ pub(crate) struct Args {
 
 /// Between looks at whether the agent has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// How long the process that memtrail left behind may take to complete the recording.
+/// Time limit for the process that memtrail left behind to complete the recording.
 const COMPLETION: Duration = Duration::from_secs(5);
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Detached<'a> {
     pid: u32,

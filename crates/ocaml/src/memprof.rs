@@ -132,6 +132,8 @@ pub mod profile {
     pub const SAMPLING: i64 = 0;
     /// The status of a profile that does not sample, but whose tracked blocks are still known.
     pub const STOPPED: i64 = 1;
+    /// The status of a profile whose tracked blocks the runtime forgets.
+    pub const DISCARDED: i64 = 2;
     /// Boxed float: samples a word.
     pub const RATE: u64 = 1;
     /// Boxed float, `1 / log1p(-rate)`: allocated by `caml_memprof_start`, in the minor heap.

@@ -24,7 +24,7 @@ impl StoppedProcess {
     /// After [`LoadError::TakesTooLong`] the thread goes on, and may still load the library.
     ///
     /// # Errors
-    /// Those of the dynamic linker, and of the kernel. The process runs on in any case.
+    /// Errors of the dynamic linker, and of the kernel. The process runs on in any case.
     pub fn load(
         mut self,
         thread: u32,
@@ -119,7 +119,7 @@ impl StoppedProcess {
     }
 }
 
-/// How far a thread has come in our code.
+/// Progress of a thread in our code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Progress {
     /// It has left its last system call.

@@ -1,7 +1,7 @@
 //! The machine code by which a thread of the process loads a library and calls a function of it, and the values in it.
 //!
-//! It begins and ends as [`crate::code`] does: until the tracer has filled in the signal mask and set [`value::READY`] it does
-//! nothing and goes back, and at the end it restores each register by itself. So the process runs on if the tracer is killed.
+//! It begins and ends as [`crate::code`] does. Until the tracer has filled in the signal mask and set [`value::READY`], it does
+//! nothing and goes back. At the end it restores each register by itself. So the process runs on if the tracer is killed.
 //!
 //! In between it runs C code, on a stack that it maps and unmaps again. Registers of floating-point numbers and `errno` are
 //! kept for the thread.
@@ -280,7 +280,7 @@ impl LoadCode {
         8 * (self.end - value::MASK) as u64
     }
 
-    /// Offset in bytes of the word that says that all others are filled in.
+    /// Offset in bytes of the word that is set when all others are filled in.
     pub(crate) const fn ready_at(&self) -> u64 {
         8 * (self.end - value::READY) as u64
     }

@@ -32,7 +32,7 @@ pub(super) unsafe fn leave(target: &Target, domains: &[u64]) -> bool {
             return false;
         }
         handover::watch_no_more();
-        // Of a program that samples by itself meanwhile, the sampler is left alone.
+        // The sampler of a program that samples by itself by now is left alone.
         if let Some(&ours) = sampling::start::OUR_PROFILE.get()
             && handover::is_ours()
         {

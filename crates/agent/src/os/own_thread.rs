@@ -222,7 +222,7 @@ pub(crate) fn sleep(milliseconds: u64) -> bool {
 
 /// True if the main thread is gone: it may have ended by the system call alone. A thread that has ended has no memory to
 /// be read, and asking for that takes no descriptor.
-fn main_is_gone() -> bool {
+pub(crate) fn main_is_gone() -> bool {
     let (from, mut to) = (0_u8, 0_u8);
     let local = libc::iovec { iov_base: (&raw mut to).cast(), iov_len: 1 };
     let remote = libc::iovec { iov_base: (&raw const from).cast_mut().cast(), iov_len: 1 };

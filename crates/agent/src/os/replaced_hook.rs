@@ -10,7 +10,7 @@ use std::sync::atomic::{
     Ordering::{AcqRel, Acquire, Release},
 };
 
-/// What ours replaces.
+/// The hook that ours replaces.
 pub(crate) struct ReplacedHook {
     before: AtomicPtr<c_void>,
     is_in: AtomicBool,
@@ -25,8 +25,25 @@ impl ReplacedHook {
     /// Puts ours into the variable, unless it is there.
     pub(crate) fn put(&self, variable: &AtomicPtr<c_void>, ours: *const c_void) {
         if !self.is_in.swap(true, AcqRel) {
-            self.before.store(variable.load(Acquire), Release);
-            variable.swap(ours.cast_mut(), AcqRel);
+            let before = variable.load(Acquire);
+            self.before.store(before, Release);
+            let replaced = variable.swap(ours.cast_mut(), AcqRel);
+            // The program may have put another one there at this moment.
+            if replaced != before {
+                self.before.store(replaced, Release);
+            }
+        }
+    }
+
+    /// Puts ours into a variable whose later hooks call no earlier ones, whether ours was replaced or never there.
+    pub(crate) fn put_first(&self, variable: &AtomicPtr<c_void>, ours: *const c_void) {
+        let (ours, now) = (ours.cast_mut(), variable.load(Acquire));
+        if now != ours {
+            self.before.store(now, Release);
+            // A hook that the program puts there at this moment stays: the next try is ours.
+            if variable.compare_exchange(now, ours, AcqRel, Acquire).is_ok() {
+                self.is_in.store(true, Release);
+            }
         }
     }
 
@@ -38,7 +55,7 @@ impl ReplacedHook {
         }
     }
 
-    /// What is to be called besides ours; it may be null.
+    /// The hook that ours has to call; it may be null.
     #[inline]
     pub(crate) fn before(&self) -> *mut c_void {
         self.before.load(Acquire)
@@ -62,5 +79,19 @@ mod tests {
         hook.take_out(&variable, ours);
         hook.put(&variable, ours);
         assert_eq!((variable.load(Acquire), hook.before()), (later, theirs));
+    }
+
+    #[test]
+    fn a_hook_that_was_replaced_is_put_in_again() {
+        let [theirs, ours, later] = [1_usize, 2, 3].map(|at| at as *mut c_void);
+        let (variable, hook) = (AtomicPtr::new(theirs), ReplacedHook::new());
+        hook.put_first(&variable, ours);
+        hook.put_first(&variable, ours);
+        assert_eq!((variable.load(Acquire), hook.before()), (ours, theirs));
+        variable.store(later, Release);
+        hook.put_first(&variable, ours);
+        assert_eq!((variable.load(Acquire), hook.before()), (ours, later));
+        hook.take_out(&variable, ours);
+        assert_eq!(variable.load(Acquire), later);
     }
 }

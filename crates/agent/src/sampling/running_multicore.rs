@@ -40,7 +40,7 @@ struct DomainSampler {
 }
 
 impl DomainSampler {
-    /// Those of the domain with this state, if they are laid out as expected.
+    /// Finds the structures of the domain with this state, if they are laid out as expected.
     fn of(target: &Target, state: u64) -> Option<Self> {
         let FamilyState::Multicore(fields) = target.runtime.layout.state.family else {
             return None;
@@ -63,7 +63,7 @@ impl DomainSampler {
         Some(Self { memory, at, threads })
     }
 
-    /// Where the domain and its threads hold their profile: each is the last field of a table of sampled blocks.
+    /// Places of the profiles of the domain and of its threads: each is the last field of a table of sampled blocks.
     fn holders(&self) -> impl Iterator<Item = u64> {
         let threads = self.threads.iter().map(|thread| thread + thread::PROFILE);
         [self.at + domain::PROFILE].into_iter().chain(threads)
@@ -147,8 +147,8 @@ pub(super) unsafe fn join(
 /// # Safety
 /// All domains are stopped, and have these states. No thread is in the midst of a callback.
 pub(super) unsafe fn leave(target: &Target, ours: Value, domains: &[u64]) {
-    // Tables of threads and domains that have ended are the runtime's own: it asks for nothing any more.
-    static_profile::stop_all();
+    // The runtime empties the tables of domains that have ended by itself, and calls nothing for them any more.
+    static_profile::discard_all();
     let Some(functions) = of_domains() else { return };
     let memory = target.memory;
     for &state in domains {

@@ -87,10 +87,19 @@ pub(super) fn forget() {
 
 /// Stops all copies, whichever domains have them.
 pub(super) fn stop_all() {
+    set_status(profile::STOPPED);
+}
+
+/// Stops all copies for good: the runtime forgets the blocks that were sampled for them.
+pub(super) fn discard_all() {
+    set_status(profile::DISCARDED);
+}
+
+fn set_status(wanted: i64) {
     for copy in COPIES.get().copied().unwrap_or_default() {
         let status = (copy.value() + profile::STATUS * 8) as *mut Value;
         // SAFETY: a field of ours, which the runtime writes as well; an integer replaces an integer.
-        unsafe { status.write_volatile(block::integer(profile::STOPPED)) };
+        unsafe { status.write_volatile(block::integer(wanted)) };
     }
 }
 

@@ -20,7 +20,7 @@ use crate::snapshot::live::refusal;
 const ENTRY: &std::ffi::CStr = c"memtrail_attach";
 /// Results of that function.
 const RECORDED: i32 = 2;
-/// How long a thread is looked for that may call the dynamic linker.
+/// Time limit of the search for a thread that may call the dynamic linker.
 const SEARCH: Duration = Duration::from_secs(5);
 /// Between stops: doubled up to the second.
 const FIRST_WAIT: Duration = Duration::from_millis(1);

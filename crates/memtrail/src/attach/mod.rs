@@ -74,7 +74,7 @@ pub(crate) struct Args {
     #[arg(long, hide = true)]
     check_callstacks: bool,
 
-    /// How long to wait for the recording to begin: 5, 5s, 1m
+    /// Time to wait for the recording to begin: 5, 5s, 1m
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = memtrail_text::duration)]
     wait: Duration,
 
@@ -167,7 +167,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
     })
 }
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Attached<'a> {
     pid: u32,

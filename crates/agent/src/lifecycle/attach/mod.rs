@@ -1,16 +1,15 @@
 //! `memtrail attach`: the library was loaded into a program that runs, and begins to record it.
 //!
 //! `memtrail` makes a thread of the program load the library and call [`attach`], wherever that thread is: so no more is done
-//! there than to start a thread of ours. That brings the program to a moment at which its runtime is whole ([`arrival`]),
-//! starts the recording there, and ends it in the same way when `memtrail detach` asks for that by a file in the session. The
-//! library stays, without any thread, hook or changed code, and can be attached again.
+//! there than to start a thread of ours. That thread brings the program to a moment at which its runtime is whole
+//! ([`arrival`]), and starts the recording there. `memtrail detach` asks by a file in the session; the thread then ends the
+//! recording in the same way. The library stays, without any thread, hook or changed code, and can be attached again.
 
 mod arrival;
 
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::Once;
 use std::sync::atomic::{
     AtomicBool, AtomicU8, AtomicU64,
     Ordering::{AcqRel, Acquire, Release},
@@ -22,6 +21,7 @@ use crate::context::runtime::version;
 use crate::lifecycle::load::begin_library;
 use crate::lifecycle::pending_start::PendingStart;
 use crate::lifecycle::{leave, recorded, start};
+use crate::os::clock;
 use crate::os::ffi_guard::guarded;
 use crate::os::lock::Lock;
 use crate::os::own_thread;
@@ -62,7 +62,7 @@ const LOOK: u64 = 250;
 /// Between tries to bring the program to a whole moment, in milliseconds: first, and for a program that waits.
 const FIRST_PAUSE: u64 = 2;
 const LONG_PAUSE: u64 = 500;
-/// Numbers of recordings that blocks are told apart by.
+/// The largest number of a recording. Blocks have the number of theirs.
 const MAX_EPOCH: u8 = 0x7f;
 /// Tries with the first pause.
 const TRIES: u32 = 200;
@@ -87,7 +87,7 @@ pub unsafe fn attach(session: *const c_char, main_thread: u64) -> c_int {
 }
 
 fn begin(session: PathBuf, main_thread: u64) -> c_int {
-    static PREPARED: Once = Once::new();
+    static IS_PREPARED: AtomicBool = AtomicBool::new(false);
     let is_attached_before = ATTACHMENT.before.load(Acquire) > 0;
     if ATTACHMENT.is_under_way.swap(true, AcqRel) {
         return RECORDED;
@@ -96,7 +96,9 @@ fn begin(session: PathBuf, main_thread: u64) -> c_int {
         ATTACHMENT.is_under_way.store(false, Release);
         return RECORDED;
     }
-    PREPARED.call_once(begin_library);
+    if !IS_PREPARED.swap(true, AcqRel) {
+        begin_library();
+    }
     ATTACHMENT.main_thread.store(main_thread, Release);
     *ATTACHMENT.session.lock() = Some(session);
     own_thread::begin_anew();
@@ -153,6 +155,8 @@ fn follow(session: &Path) -> Result<(), String> {
     let begun = arrival::work_at(
         &*arrival,
         &mut |domains| {
+            // Hooks that are put in place now must not have this one before them.
+            arrival.take_out();
             if let Some(pending) = pending.take() {
                 // SAFETY: this is such a moment.
                 outcome = unsafe { start::join(pending, vec![LATE, UNSEEN], epoch, domains) };
@@ -193,18 +197,22 @@ fn end(arrival: &dyn Arrival) {
     snapshot::lifecycle::end();
     arrival::work_at(
         arrival,
-        // SAFETY: this is such a moment, and the other threads of ours have ended.
-        &mut |domains| unsafe { leave::leave(target, domains) },
+        &mut |domains| {
+            // It may stand in front of hooks that are to be given back.
+            arrival.take_out();
+            // SAFETY: this is such a moment, and the other threads of ours have ended.
+            unsafe { leave::leave(target, domains) }
+        },
         wait_on,
     );
     relay::unmap();
 }
 
-/// Pauses between tries, as long as it takes.
+/// Pauses between tries. False once the main thread has ended: this thread must not prolong the life of the process.
 fn wait_on(tries: u32) -> bool {
     let pause = if tries < TRIES { FIRST_PAUSE } else { LONG_PAUSE };
-    crate::os::clock::pause(pause as u32 * 1_000_000);
-    true
+    clock::pause(pause as u32 * 1_000_000);
+    !own_thread::main_is_gone()
 }
 
 /// The program's arguments, as the kernel has them.

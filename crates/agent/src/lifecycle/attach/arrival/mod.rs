@@ -42,7 +42,7 @@ pub(super) fn find(version: Version, main_thread: u64) -> Result<Box<dyn Arrival
 
 /// The work that is wanted.
 struct Wanted {
-    /// Where a `&mut Work` is.
+    /// Address of a `&mut Work`.
     work: AtomicPtr<std::ffi::c_void>,
     progress: AtomicU32,
 }

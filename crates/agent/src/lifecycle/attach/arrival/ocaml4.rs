@@ -3,7 +3,10 @@
 
 use std::ffi::c_void;
 use std::mem;
-use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::{
+    AtomicPtr, AtomicU64,
+    Ordering::{Acquire, Release},
+};
 
 use memtrail_ocaml::Version;
 use memtrail_ocaml::layout::{Layout, Machine, Offset};
@@ -23,6 +26,8 @@ pub(super) struct Ocaml4Arrival {
     minor_end: &'static AtomicPtr<c_void>,
     enter: &'static AtomicPtr<c_void>,
     leave: &'static AtomicPtr<c_void>,
+    /// Null until systhreads begins, which puts its own there.
+    scan_roots: &'static AtomicPtr<c_void>,
     request_minor: Hook,
 }
 
@@ -32,20 +37,21 @@ const PATIENCE: u32 = 30;
 static REPLACED: ReplacedHook = ReplacedHook::new();
 
 /// Offset of `in_minor_collection` in the runtime's state.
-static IN_MINOR_COLLECTION: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+static IN_MINOR_COLLECTION: AtomicU64 = AtomicU64::new(0);
 
 impl Ocaml4Arrival {
     pub(super) fn find(version: Version) -> Result<Self, &'static str> {
         let layout = Layout::of(version, Machine::HERE);
         let fields = layout.single().ok_or(state::SINGLE)?;
         let offset: Offset = fields.in_minor_collection;
-        IN_MINOR_COLLECTION.store(offset, std::sync::atomic::Ordering::Release);
+        IN_MINOR_COLLECTION.store(offset, Release);
         // SAFETY: variables of the runtime's, which live as long as the process and hold a function each.
         let variable = |name| required(name).map(|at| unsafe { AtomicPtr::from_ptr(at.cast()) });
         Ok(Self {
             minor_end: variable(names::MINOR_END_HOOK)?,
             enter: variable(names::BLOCKING_HOOKS[0])?,
             leave: variable(names::BLOCKING_HOOKS[1])?,
+            scan_roots: variable(names::SCAN_ROOTS_HOOK)?,
             // SAFETY: the runtime declares it as `void f(void)`.
             request_minor: unsafe {
                 mem::transmute::<*mut c_void, Hook>(required(names::REQUEST_MINOR)?)
@@ -63,10 +69,11 @@ impl Arrival for Ocaml4Arrival {
 
     /// A program without systhreads that waits is left to wait: it allocates nothing, and comes by when it goes on.
     fn try_idle(&self, tries: u32) {
-        if tries < PATIENCE || symbol(names::REGISTER_THREAD[0]).is_null() {
+        let has_begun = !self.scan_roots.load(Acquire).is_null();
+        if tries < PATIENCE || !has_begun || symbol(names::REGISTER_THREAD[0]).is_null() {
             return;
         }
-        // SAFETY: systhreads is linked and, as the program runs, has begun. The work does not unwind.
+        // SAFETY: systhreads is linked and has begun. The work does not unwind.
         unsafe { guest::visit(self.enter, self.leave, at_whole_heap) };
     }
 
@@ -93,7 +100,7 @@ fn at_whole_heap() {
     // SAFETY: the runtime's only state is read, which lives as long as the process.
     let memory = unsafe { ThisProcess::new() };
     let Some(state) = memory.u64(variable) else { return };
-    let offset = IN_MINOR_COLLECTION.load(std::sync::atomic::Ordering::Acquire);
+    let offset = IN_MINOR_COLLECTION.load(Acquire);
     if memory.field(state, offset) == Some(0) {
         at_moment(&[state]);
     }

@@ -38,7 +38,7 @@ unsafe impl Send for Ocaml5Arrival {}
 // SAFETY: as above.
 unsafe impl Sync for Ocaml5Arrival {}
 
-/// What the hook and the stop need.
+/// State of the hook and of the stop.
 struct Stop {
     replaced: ReplacedHook,
     stop_all: AtomicPtr<c_void>,
@@ -65,7 +65,7 @@ static STOP: Stop = Stop {
     is_over: AtomicU32::new(0),
 };
 
-/// How often a domain tries to stop the others before it goes on with its work.
+/// Tries of a domain to stop the others before it goes on with its work.
 const TRIES: u32 = 100;
 /// Between looks of domains that wait, in nanoseconds.
 const PAUSE: u32 = 20_000;
@@ -108,7 +108,7 @@ impl Ocaml5Arrival {
 impl Arrival for Ocaml5Arrival {
     fn ask(&self) {
         // The hook that the runtime begins with leaves the request as it is: ours has to be there before.
-        STOP.replaced.put(self.interrupt, interrupted as Hook as *const c_void);
+        STOP.replaced.put_first(self.interrupt, interrupted as Hook as *const c_void);
         // SAFETY: fields of the main domain, which never ends; the runtime sets them likewise from other threads.
         unsafe {
             set(self.main, &STOP.external_interrupt, 1);
