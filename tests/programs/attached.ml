@@ -1,6 +1,6 @@
 (* Three threads at work, each with a table whose sum is known, and one that naps, until the input ends. Prints its
    number. A line `N` has the main thread allocate N times in functions named after their blocks; it prints the words of
-   each. The last line has the sums. *)
+   each. A line `fork` has a child do so. The last line has the sums. *)
 (* libs: unix threads *)
 
 let stop = ref false
@@ -13,6 +13,17 @@ let measure n =
   alloc_array_100 (10 * n);
   alloc_large_1000 n;
   Printf.printf "alloc_small_3 %d\nalloc_array_100 %d\nalloc_large_1000 %d\nend\n%!" (400 * n) (1010 * n) (1001 * n)
+
+let fork () =
+  match Unix.fork () with
+  | 0 ->
+    alloc_small_3 100_000;
+    alloc_large_1000 1_000;
+    Unix._exit 7
+  | child -> (
+    match Unix.waitpid [] child with
+    | _, Unix.WEXITED code -> Printf.printf "a child ended with %d\nend\n%!" code
+    | _ -> print_endline "a signal ended a child\nend")
 
 (* Entries come and go; those that are there add up to what was counted. *)
 let work number =
@@ -38,7 +49,9 @@ let () =
   Printf.printf "%d\n%!" (Unix.getpid ());
   (try
      while true do
-       measure (int_of_string (input_line stdin))
+       match input_line stdin with
+       | "fork" -> fork ()
+       | times -> measure (int_of_string times)
      done
    with End_of_file -> ());
   stop := true;

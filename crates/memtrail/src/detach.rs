@@ -118,7 +118,7 @@ fn announce(args: &Args, is_waiting: bool, recording: Option<&Path>) -> Result<(
     }
     if is_waiting {
         message!(
-            "memtrail: process {pid} waits in a system call; the recording has ended, and the sampler stops when it goes on"
+            "memtrail: process {pid} waits in a system call or in C code; the recording has ended, and the sampler stops when it goes on"
         );
     } else {
         message!("memtrail: process {pid} is not recorded any more");

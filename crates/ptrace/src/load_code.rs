@@ -42,7 +42,7 @@ pub(crate) mod result {
 }
 
 /// Bytes of the stack. Pages that are never touched take no memory.
-const STACK_BYTES: usize = 1 << 20;
+pub(crate) const STACK_BYTES: usize = 1 << 20;
 
 global_asm!(
     ".pushsection .rodata.memtrail_load, \"a\"",

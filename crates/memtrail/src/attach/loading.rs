@@ -71,7 +71,7 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
                     .hint(format_args!("end that first: memtrail detach {pid}")));
                 }
                 Err(LoadError::Linker(why)) => {
-                    return Err(cannot(&why).hint(format_args!(
+                    return Err(cannot(&explained(&why)).hint(format_args!(
                         "record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}"
                     )));
                 }
@@ -92,6 +92,14 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
         thread::sleep(wait);
         wait = (wait * 2).min(MAX_WAIT);
     }
+}
+
+/// The dynamic linker's message, with the reason where that is one of the agent's needs.
+fn explained(why: &str) -> String {
+    if why.contains("static TLS") {
+        return format!("its libraries left no static thread-local storage for the agent ({why})");
+    }
+    why.to_owned()
 }
 
 fn thread(stopped: &memtrail_ptrace::StoppedThread) -> Thread {

@@ -90,6 +90,9 @@ pub(crate) struct Args {
     snapshots: SnapshotArgs,
 }
 
+/// Limits of recordings that do not begin with the program. The recording has them as notes.
+const NOT_RECORDED: &str = "not recorded: memory allocated before, calls of malloc (--native), exec and _exit; detach the process \
+    before it forbids itself system calls (seccomp)";
 /// Between looks at whether the recording has begun.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -190,14 +193,16 @@ fn announce(args: &Args, folder: Option<&Path>) -> Result<(), Failure> {
         Some(folder) => {
             let shown = shell_quote::path(folder);
             message!("memtrail: process {pid} is recorded in {shown}");
+            message!("{NOT_RECORDED}");
             message!(
                 "next: memtrail top {pid}, memtrail report {shown}; end it: memtrail detach {pid}"
             );
         }
         None => {
             message!(
-                "memtrail: process {pid} waits in a system call; its recording begins when it goes on"
+                "memtrail: process {pid} waits in a system call or in C code; its recording begins when it goes on"
             );
+            message!("{NOT_RECORDED}");
             message!("next: memtrail top {pid}; end it: memtrail detach {pid}");
         }
     }

@@ -2,8 +2,10 @@
 #![forbid(unsafe_code)]
 #![cfg(target_arch = "x86_64")]
 
+mod commands;
 mod estimates;
 mod kills;
+mod moments;
 mod refusals;
 mod rounds;
 mod server;

@@ -1,5 +1,6 @@
-//! Processes that cannot be attached: what is said, and what helps.
+//! Messages and hints for processes that cannot be attached.
 
+use std::io::BufRead as _;
 use std::process::{Command, Output, Stdio};
 use std::thread;
 use std::time::Duration;
@@ -90,6 +91,39 @@ fn processes_that_are_recorded() {
     server.detach();
     let detached = memtrail(&["detach", &server.pid().to_string()]).output().expect("memtrail");
     assert_refused(&detached, "is not recorded", "memtrail attach");
+    server.end();
+}
+
+#[test]
+fn programs_that_memtrail_started() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = build(&named("system"), "attached_alone");
+    let mut launcher = memtrail(&["run", "-q", "-o", "it.memtrail", "--"])
+        .arg(&program.path)
+        .current_dir(folder.path())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("memtrail");
+    let mut line = String::new();
+    let stdout = launcher.stdout.as_mut().expect("piped");
+    std::io::BufReader::new(stdout).read_line(&mut line).expect("a line");
+    let pid: u32 = line.trim().parse().expect("its number");
+    assert_refused(&attach(pid), "is recorded already", "memtrail top");
+    let detached = memtrail(&["detach", &pid.to_string()]).output().expect("memtrail");
+    assert_refused(&detached, "was started by memtrail run", "memtrail top");
+    drop(launcher.stdin.take());
+    assert!(launcher.wait().expect("ended").success());
+}
+
+/// The agent needs 152 bytes; glibc keeps about 1,600 for libraries that are loaded late, and these settings all but take away.
+#[test]
+fn programs_whose_libraries_left_no_thread_local_storage() {
+    let mut program = build(&named("system"), "attached");
+    let tunables = "glibc.rtld.nns=1:glibc.rtld.optional_static_tls=0";
+    program.variables.push(("GLIBC_TUNABLES".to_owned(), tunables.to_owned()));
+    let server = Server::start(&program);
+    assert_refused(&attach(server.pid()), "static thread-local storage", "memtrail run");
     server.end();
 }
 

@@ -8,7 +8,7 @@ use crate::server::{Server, code_of, memtrail, own_threads};
 
 /// Rounds: a few in the run of each change.
 fn rounds() -> u32 {
-    if memtrail_test_support::is_whole_run() { 100 } else { 10 }
+    if memtrail_test_support::is_whole_run() { 100 } else { 3 }
 }
 
 /// The recording is complete, and callstacks are what a second walk finds.

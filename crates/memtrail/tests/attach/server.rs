@@ -41,9 +41,21 @@ impl Server {
 
     /// Attaches, and fails unless the recording has begun.
     pub(crate) fn attach(&self, recording: &Path, options: &[&str]) {
+        self.attach_with(recording, options, None);
+    }
+
+    /// The same, with a variable of memtrail's environment.
+    pub(crate) fn attach_with(
+        &self,
+        recording: &Path,
+        options: &[&str],
+        variable: Option<(&str, PathBuf)>,
+    ) {
         let output = memtrail(&["attach", &self.pid().to_string(), "-o"])
             .arg(recording)
             .args(options)
+            .args(["--wait", "60s"])
+            .envs(variable)
             .output()
             .expect("memtrail");
         assert!(output.status.success(), "{output:?}");
@@ -61,18 +73,42 @@ impl Server {
         assert_eq!(own_threads(self.pid()), 0, "threads of the agent run on");
     }
 
+    /// Waits until a recording that was ended is complete.
+    pub(crate) fn detach_if_attached(&self) {
+        let pid = self.pid().to_string();
+        let output = memtrail(&["detach", &pid, "--wait", "60s"]).output().expect("memtrail");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() || text.contains("is not recorded"), "{text}");
+    }
+
+    /// Kills the program.
+    pub(crate) fn kill(&self) {
+        let mut kill = Command::new("kill");
+        assert!(kill.args(["-KILL", &self.pid().to_string()]).status().expect("kill").success());
+    }
+
     /// Has the program allocate, and gives what it counted: functions and words.
     pub(crate) fn allocate(&mut self, times: u32) -> Vec<(String, f64)> {
         writeln!(self.process.stdin.as_mut().expect("piped"), "{times}").expect("written");
         let mut counted = Vec::new();
         loop {
             let mut line = String::new();
-            self.stdout.read_line(&mut line).expect("a line");
+            assert_ne!(self.stdout.read_line(&mut line).expect("a line"), 0, "it has ended");
             let Some((function, words)) = line.trim().split_once(' ') else { break };
             counted.push((function.to_owned(), words.parse().expect("a number")));
         }
         assert_eq!(counted.len(), 3, "{counted:?}");
         counted
+    }
+
+    /// Has the program fork a child that allocates and ends.
+    pub(crate) fn fork(&mut self) {
+        writeln!(self.process.stdin.as_mut().expect("piped"), "fork").expect("written");
+        let mut lines = String::new();
+        while !lines.ends_with("end\n") {
+            assert_ne!(self.stdout.read_line(&mut lines).expect("a line"), 0, "{lines}");
+        }
+        assert_eq!(lines, "a child ended with 7\nend\n");
     }
 
     /// Ends the program, which checks all that it has.

@@ -70,8 +70,8 @@ const TRIES: u32 = 200;
 const DETACHED: &str = "memtrail detach ended the recording; the program went on";
 const LATE: &str =
     "memtrail was attached to a program that ran: memory allocated before is not in the trace";
-const UNSEEN: &str = "the agent does not see that the attached program ends by _exit, becomes another program, or forbids \
-     itself system calls";
+const UNSEEN: &str = "not recorded of an attached program: calls of malloc (--native), exec and _exit, and filters of system \
+     calls (seccomp), which must allow the agent's";
 
 /// Begins to record this process for a session.
 ///
