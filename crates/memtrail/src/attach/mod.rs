@@ -23,6 +23,7 @@ use crate::json;
 use crate::run::attached::AttachedSession;
 use crate::run::{BASE_RATE, DEEPEST, SHORTEST, SnapshotArgs, parse_rate};
 use crate::shell_quote;
+use crate::snapshot::find;
 use crate::snapshot::live::refusal;
 use subject::Subject;
 
@@ -93,6 +94,8 @@ pub(crate) struct Args {
 /// Limits of recordings that do not begin with the program. The recording has them as notes.
 const NOT_RECORDED: &str = "not recorded: memory allocated before, calls of malloc (--native), exec and _exit; detach the process \
     before it forbids itself system calls (seccomp)";
+/// Time for the agent to map the session.
+const GRACE: Duration = Duration::from_secs(5);
 /// Between looks at whether the recording has begun.
 const LOOK: Duration = Duration::from_millis(5);
 
@@ -114,7 +117,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         if !is_alive(args.pid) {
             return Err(refusal::ended(args.pid));
         }
-        if begun.elapsed() > args.wait {
+        // `memtrail detach` finds the session by then.
+        let is_found = || find::session(args.pid).is_some() || begun.elapsed() > args.wait + GRACE;
+        if begun.elapsed() > args.wait && is_found() {
             break None;
         }
         thread::sleep(LOOK);

@@ -127,6 +127,8 @@ extern "C" fn run() {
 
 /// Records until somebody asks to end it, or the program ends. The error is a reason.
 fn follow(session: &Path) -> Result<(), String> {
+    // In this order: a process with the other mapping has to be known to whoever completes the recording.
+    relay::stay_known(session);
     relay::map(session);
     let options =
         Options::load(session).map_err(|error| format!("cannot read its options: {error}"))?;
@@ -142,7 +144,6 @@ fn follow(session: &Path) -> Result<(), String> {
     let main_thread = ATTACHMENT.main_thread.load(Acquire);
     let arrival = arrival::find(version, main_thread)
         .map_err(|missing| format!("has a runtime without {missing}"))?;
-    relay::stay_known(session);
     let detach = session.join(DETACH_FILE);
     let mut pending = Some(PendingStart {
         options,
