@@ -1,6 +1,7 @@
 //! `memtrail run`: runs a program as it is, recorded.
 
 mod agent;
+#[cfg(target_arch = "x86_64")]
 pub(crate) mod attached;
 mod ending;
 mod environment;

@@ -55,7 +55,8 @@ enum When {
 }
 
 impl Args {
-    /// The moments that a program which runs already cannot have, as the command line names one of them.
+    /// Returns a moment that a program which runs already cannot have, as the command line names it.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn only_from_the_start(&self) -> Option<&'static str> {
         let known =
             [(When::Exit, "exit"), (When::Signal, "signal"), (When::OutOfMemory, "out-of-memory")];
