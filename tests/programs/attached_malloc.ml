@@ -1,4 +1,4 @@
-(* One thread that is in malloc and free nearly all the time, and looks for a line in between, without waiting. Prints its number
+(* One thread that is in malloc and free most of the time, and looks for a line in between, without waiting. Prints its number
    first. A line `N` has it allocate N times; it prints the words of each function. *)
 (* libs: unix *)
 
@@ -15,9 +15,9 @@ let measure n =
   Printf.printf "alloc_small_3 %d\nalloc_array_100 %d\nalloc_large_1000 %d\nend\n%!" (400 * n) (1010 * n) (1001 * n)
 
 let rec serve round =
-  if churn 200 <> 200 then failwith "a block is not as it was";
-  ignore (Sys.opaque_identity (List.init 50 string_of_int));
-  if round mod 100 <> 0 then serve (round + 1)
+  if churn 20 <> 20 then failwith "a block is not as it was";
+  alloc_small_3 200;
+  if round mod 1000 <> 0 then serve (round + 1)
   else
     match Unix.select [ Unix.stdin ] [] [] 0. with
     | [], _, _ -> serve (round + 1)

@@ -52,8 +52,7 @@ fn is_used(process: &StoppedProcess, place: u64, bytes: u64) -> bool {
     let is_empty = process.read(place, &mut first) && first == [0; 8];
     process.threads().iter().any(|thread| {
         let registers = &thread.registers.0;
-        there.contains(&registers.rip)
-            || (!is_empty && has_address(process, registers.rsp, &there))
+        there.contains(&registers.rip) || (!is_empty && has_address(process, registers.rsp, &there))
     })
 }
 

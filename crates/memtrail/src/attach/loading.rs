@@ -71,7 +71,11 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
                     .hint(format_args!("end that first: memtrail detach {pid}")));
                 }
                 Err(LoadError::Linker(why)) => {
-                    return Err(cannot(&explained(&why)).hint(format_args!(
+                    let message = format_args!(
+                        "cannot load the agent into process {pid}: {}",
+                        explained(&why)
+                    );
+                    return Err(Failure::new(Kind::Input, message).hint(format_args!(
                         "record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}"
                     )));
                 }

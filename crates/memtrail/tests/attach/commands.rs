@@ -18,7 +18,10 @@ fn look_at_it_as_under_run() {
     let (pid, path) = (server.pid().to_string(), recording.to_str().expect("text").to_owned());
     server.attach(&recording, &["--rate", "1e-3"]);
     server.allocate(200);
-    assert!(output(&["top", &pid, "--once"]).contains("Attached."));
+    // Samples come to the file within half a second.
+    while !output(&["top", &pid, "--once"]).contains("Attached.") {
+        server.allocate(200);
+    }
     output(&["snapshot", &pid]);
     assert!(output(&["report", &path]).contains("Attached.alloc_large_1000"));
     server.detach();

@@ -102,8 +102,7 @@ fn that_wait(compiler: &str) {
     stdout.read_line(&mut ready).expect("a line");
     let mut attached = 0;
     while process.try_wait().expect("it is ours").is_none() {
-        attached +=
-            u32::from(state(&["attach", &pid, "--wait", "0s"], folder.path()).is_ok());
+        attached += u32::from(state(&["attach", &pid, "--wait", "0s"], folder.path()).is_ok());
         let _ = state(&["detach", &pid, "--wait", "0s"], folder.path());
         thread::sleep(Duration::from_millis(10));
     }

@@ -1,5 +1,7 @@
 //! Programs at work are attached and detached again and again.
 
+use std::rc::Rc;
+
 use memtrail_recording::{FileState, Recording};
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::programs::{Program, build, strip};
@@ -73,6 +75,7 @@ fn an_attached_program_ends() {
     let recording = server.recording(1);
     server.attach(&recording, &["--rate", "1e-3"]);
     server.allocate(200);
+    let _folder = Rc::clone(&server.folder);
     server.end();
     let description = Recording::open(&recording).expect("a recording").description.expect("one");
     assert_eq!(description.trace.state, FileState::Complete, "{description:?}");

@@ -5,6 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
+use std::rc::Rc;
 
 use memtrail_test_support::programs::Program;
 use tempfile::TempDir;
@@ -13,7 +14,8 @@ use tempfile::TempDir;
 pub(crate) struct Server {
     process: Child,
     stdout: BufReader<ChildStdout>,
-    pub(crate) folder: TempDir,
+    /// Its working folder, with its recordings.
+    pub(crate) folder: Rc<TempDir>,
 }
 
 impl Server {
@@ -27,7 +29,7 @@ impl Server {
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a line of output");
         assert_eq!(line.trim().parse(), Ok(process.id()), "its number");
-        Self { process, stdout, folder }
+        Self { process, stdout, folder: Rc::new(folder) }
     }
 
     pub(crate) fn pid(&self) -> u32 {

@@ -93,7 +93,7 @@ pub(super) fn check(pid: u32) -> Result<(), Failure> {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             Err(not_permitted("snapshot", pid))
-        },
+        }
         Err(error) => Err(unseen(pid, &error)),
     }
 }
