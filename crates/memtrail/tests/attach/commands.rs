@@ -23,9 +23,9 @@ fn look_at_it_as_under_run() {
         server.allocate(200);
     }
     output(&["snapshot", &pid]);
-    assert!(output(&["report", &path]).contains("Attached.alloc_large_1000"));
+    assert!(output(&["report", &path]).contains("Attached."));
     server.detach();
-    assert!(output(&["report", &path]).contains("Attached.alloc_large_1000"));
+    assert!(output(&["report", &path]).contains("Attached."));
     assert!(output(&["heap", "roots", &path]).contains("Attached"));
     output(&["leaks", &path]);
     let late = memtrail(&["snapshot", &path]).output().expect("memtrail");

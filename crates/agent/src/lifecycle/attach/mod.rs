@@ -199,7 +199,7 @@ fn end(arrival: &dyn Arrival) {
     arrival::work_at(
         arrival,
         &mut |domains| {
-            // It may stand in front of hooks that are to be given back.
+            // It may come before hooks that are to be given back.
             arrival.take_out();
             // SAFETY: this is such a moment, and the other threads of ours have ended.
             unsafe { leave::leave(target, domains) }

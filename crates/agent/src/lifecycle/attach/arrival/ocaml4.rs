@@ -13,7 +13,7 @@ use memtrail_ocaml::layout::{Layout, Machine, Offset};
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::symbols::{heap as names, state};
 
-use super::{Arrival, at_moment, is_wanted};
+use super::work::{Arrival, at_moment, is_wanted};
 use crate::os::ffi_guard::guarded;
 use crate::os::replaced_hook::ReplacedHook;
 use crate::os::symbol::{required, symbol};

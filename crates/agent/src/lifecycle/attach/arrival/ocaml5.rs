@@ -13,7 +13,7 @@ use memtrail_ocaml::memory::{Memory as _, Probed};
 use memtrail_ocaml::symbols::{heap as names, state};
 use memtrail_ocaml::{Version, domain_lock};
 
-use super::{Arrival, at_moment, is_wanted};
+use super::work::{Arrival, at_moment, is_wanted};
 use crate::context::state::StateVariable;
 use crate::os::clock::pause;
 use crate::os::replaced_hook::ReplacedHook;
