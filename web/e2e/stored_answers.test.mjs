@@ -35,5 +35,8 @@ test("offline: leaks and owners of a last snapshot that is not in the file", () 
     const row = page.getByRole("treegrid").getByRole("row").filter({ hasText: "Session_cache.sessions" }).first();
     await row.waitFor();
     await page.goto(`${url}#view=kinds`);
-    await page.getByText(/is not in this file/).first().waitFor();
+    await page
+      .getByText(/is not in this file/)
+      .first()
+      .waitFor();
   }));

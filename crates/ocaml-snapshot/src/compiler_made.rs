@@ -72,9 +72,10 @@ pub(super) fn add(
             })
             .collect();
         let of_classes = class_functions(&of_unit);
+        let by_name = by_name(unit);
         for (place, at) in unplaced {
             let called = referred.get(at).and_then(|one| only(&one.calls));
-            let callee = called.or_else(|| second_of_two(unit, at));
+            let callee = called.or_else(|| second_of_two(unit, &by_name, at));
             let callee = callee.and_then(|callee| unit.get(callee)).map(|callee| {
                 // What debuggers' tables tell is known of functions with closures only.
                 let known =
@@ -235,17 +236,31 @@ fn is_same_value(function: &Function, callee: &Function) -> bool {
         && callee.line > 0
 }
 
+/// The places of a unit's functions by their names in the source.
+fn by_name(unit: &[Described]) -> HashMap<&[u8], Vec<usize>, Hasher> {
+    let mut places: HashMap<&[u8], Vec<usize>, Hasher> = HashMap::default();
+    for (at, one) in unit.iter().enumerate() {
+        let name = value(&one.function);
+        if !name.is_empty() {
+            places.entry(name).or_default().push(at);
+        }
+    }
+    places
+}
+
 /// The other one of the only two functions of a unit that have the same name, if it was made later. The code of small
 /// ones is a part of those that call them.
-fn second_of_two(unit: &[Described], at: usize) -> Option<usize> {
+fn second_of_two(
+    unit: &[Described],
+    by_name: &HashMap<&[u8], Vec<usize>, Hasher>,
+    at: usize,
+) -> Option<usize> {
     let function = &unit.get(at)?.function;
-    let mut others = unit
-        .iter()
-        .enumerate()
-        .filter(|(other, one)| *other != at && value(&one.function) == value(function));
-    let (other, one) = others.next().filter(|_| !value(function).is_empty())?;
-    let is_later = names::stamp(&one.function.symbol)? > names::stamp(&function.symbol)?;
-    (is_later && others.next().is_none()).then_some(other)
+    let &[one, two] = by_name.get(value(function))?.as_slice() else { return None };
+    let other = if one == at { two } else { one };
+    let is_later =
+        names::stamp(&unit.get(other)?.function.symbol)? > names::stamp(&function.symbol)?;
+    is_later.then_some(other)
 }
 
 fn add_place_of(function: &mut Function, callee: &Function) {

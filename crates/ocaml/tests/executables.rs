@@ -1,11 +1,9 @@
 //! Real executables, looked at before they are run.
 
-mod support;
-
+use crate::support::{Compiler, compilers, installed, system};
 use memtrail_ocaml::inspect::{Other, Program, Reason, Rival, Verdict, inspect, refuses_preload};
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::{Unsupported, Version};
-use support::{Compiler, compilers, installed, system};
 
 const HELLO: &str =
     "let () = print_endline (String.concat \" \" (List.map Fun.id [\"hello\"; \"there\"]))\n";

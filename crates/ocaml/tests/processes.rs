@@ -1,11 +1,10 @@
 //! Real programs of each compiler: what they say of themselves is compared with what is read in their memory.
 
-mod support;
-
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
+use crate::support::{Compiler, compilers};
 use memtrail_ocaml::calibrate::{Phase, calibrate};
 use memtrail_ocaml::debuginfo::{RawLocation, locations};
 use memtrail_ocaml::frames::{Descriptor, FrameTable, UnitTable};
@@ -15,7 +14,6 @@ use memtrail_ocaml::memprof::Slot;
 use memtrail_ocaml::stack::{CutParents, Position, Step, first_frame};
 use memtrail_ocaml::{Address, Family, Layout, Memory as _, Version, parameters, symbols};
 use object::{Object as _, ObjectSymbol as _};
-use support::{Compiler, compilers};
 
 const SOURCE: &str = include_str!("programs/probe.ml");
 

@@ -1,14 +1,12 @@
 //! Each kind of type against blocks that are made for it by hand.
 
-mod support;
-
+use crate::support::{Program, block, constructor, fields, record};
 use memtrail_heap::model::{Made, Value};
 use memtrail_heap::{LabelRole, PREDEFINED_EXCEPTIONS, RootKind, Space, Strength, tag};
 use memtrail_types::term::{
     Arrow, Content, Definition, Extension, FreeVariable, Function, Method, ModuleId, ModuleLayout,
     PolymorphicTag, Term, TermId,
 };
-use support::{Program, block, constructor, fields, record};
 
 const ONE: Value = Value::Int(1);
 

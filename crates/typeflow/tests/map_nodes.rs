@@ -1,11 +1,8 @@
 //! Maps by the tags of dynamic values: `type t = Obj.t Value.t IntMap.t`.
-#![forbid(unsafe_code)]
 
-mod support;
-
+use crate::support::{Program, block, constructor, record};
 use memtrail_heap::model::{Made, Value};
 use memtrail_types::term::{DeclarationId, Definition, DynamicTag, Term, TermId};
-use support::{Program, block, constructor, record};
 
 const NONE: Value = Value::Int(0);
 const PAIRS: u32 = 500_000_001;

@@ -2,15 +2,13 @@
 //!
 //! The walk shares nothing with the crate: its types are trees, and arguments are substituted where they stand.
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::{Program, fields};
 use memtrail_heap::model::{Made, Value};
 use memtrail_heap::tag;
 use memtrail_types::term::{Constructor, DeclarationId, Definition, Term, TermId};
 use proptest::prelude::*;
-use support::{Program, fields};
 
 /// A type as a tree.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,5 +1,4 @@
 //! Files of all versions are read, and what is written reads the same.
-#![forbid(unsafe_code)]
 
 use memtrail_types::term::{
     Arrow, Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,

@@ -11,7 +11,7 @@ use memtrail_profile::selected::{Selected, choose, peak};
 use memtrail_profile::sites::By;
 use serde_json::{Value, json};
 
-use crate::recorded::{answer, column, engine, is, traces};
+use crate::queries::recorded::{answer, column, engine, is, traces};
 
 const FILTERS: &[&[&str]] =
     &[&[], &["live:end"], &["heap:major", "size:..64"], &["hide:~List"], &["size:1G.."]];
@@ -253,7 +253,7 @@ fn a_recording_compared_with_itself_is_the_same() {
 
 #[test]
 fn two_filters_of_one_recording_are_new_and_gone() {
-    let engine = engine(&[&crate::recorded::fixture("cache-v2.ctf")]);
+    let engine = engine(&[&crate::queries::recorded::fixture("cache-v2.ctf")]);
     let query = json!({
         "query": "compare", "a": { "filter": ["size:1G.."] }, "b": { "filter": [] }, "limit": 3,
     });
@@ -279,7 +279,7 @@ fn presets_are_filters_that_are_taken() {
 
 #[test]
 fn what_is_typed_becomes_names() {
-    let engine = engine(&[&crate::recorded::fixture("cache-v2.ctf")]);
+    let engine = engine(&[&crate::queries::recorded::fixture("cache-v2.ctf")]);
     for kind in ["function", "module", "file"] {
         let all = answer(&engine, &json!({ "query": "complete", "kind": kind, "limit": 100 }));
         let all = all.header()["values"].as_array().unwrap().clone();
@@ -306,7 +306,7 @@ fn conditions_are_said_and_refused() {
 
 #[test]
 fn a_recording_is_described() {
-    let trace = crate::recorded::fixture("cache-v2.ctf");
+    let trace = crate::queries::recorded::fixture("cache-v2.ctf");
     let engine = engine(&[&trace]);
     let about = answer(&engine, &json!({ "query": "about" }));
     let recording = &about.header()["recordings"][0];
@@ -325,7 +325,7 @@ fn a_recording_is_described() {
 
 #[test]
 fn damage_is_told_with_its_place() {
-    let trace = crate::recorded::fixture("cache-v2.ctf");
+    let trace = crate::queries::recorded::fixture("cache-v2.ctf");
     let engine = engine(&[&trace[..trace.len() / 2]]);
     let about = answer(&engine, &json!({ "query": "about" }));
     let damage = about.header()["recordings"][0]["damage"].as_array().unwrap();
@@ -363,7 +363,7 @@ fn a_table_beside_a_baseline() {
     assert!(alone.column("before").is_none());
     let missing = json!({ "query": "table", "baseline": { "rec": 99, "filter": [] } });
     assert_eq!(
-        crate::recorded::api_error(&engine, missing.to_string().as_bytes()).0,
+        crate::queries::recorded::api_error(&engine, missing.to_string().as_bytes()).0,
         memtrail_engine::Status::Unknown
     );
 }

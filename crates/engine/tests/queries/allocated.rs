@@ -10,7 +10,7 @@ use memtrail_test_support::models::Feed;
 use memtrail_test_support::traces::{Spec, write};
 use serde_json::{Value, json};
 
-use crate::recorded::answer;
+use crate::queries::recorded::answer;
 
 /// Pages that were sampled, of one more.
 const SAMPLED: u64 = 7;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::recorded::{answer, api_error, column, engine, fixture, is, traces};
+use crate::queries::recorded::{answer, api_error, column, engine, fixture, is, traces};
 
 fn bytes(engine: &memtrail_engine::Engine, query: &Value) -> Vec<u8> {
     answer(engine, query).bytes("bytes").unwrap().to_vec()

@@ -3,7 +3,7 @@
 use memtrail_engine::{Description, Engine, Setting};
 use serde_json::{Map, Value, json};
 
-use crate::recorded::{answer, api_error, engine, traces};
+use crate::queries::recorded::{answer, api_error, engine, traces};
 
 /// Entities are numbered as they come, so what comes in pieces has other numbers; these also decide
 /// between what weighs the same.

@@ -13,7 +13,7 @@ use memtrail_heap::model::{Made, Value as Field};
 use memtrail_test_support::models::Feed;
 use serde_json::Value;
 
-use crate::recorded::{answer, fixture};
+use crate::queries::recorded::{answer, fixture};
 
 /// A heap with a list of `cells` strings that a module holds, a table that a frame and the module
 /// share, and a custom block with 4096 bytes outside.

@@ -4,8 +4,8 @@ use memtrail_engine::{Setting, Status};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::heap::{heap, with_snapshots};
-use crate::recorded::{answer, api_error, engine, fixture};
+use crate::queries::heap::{heap, with_snapshots};
+use crate::queries::recorded::{answer, api_error, engine, fixture};
 
 #[test]
 fn asks_that_make_no_sense_are_refused_with_the_reason() {

@@ -4,8 +4,8 @@
 use memtrail_engine::{Engine, Setting};
 use serde_json::{Value, json};
 
-use crate::heap::{heap, with_snapshots};
-use crate::recorded::{answer, api_error};
+use crate::queries::heap::{heap, with_snapshots};
+use crate::queries::recorded::{answer, api_error};
 
 fn engine() -> Engine {
     with_snapshots(Setting { live: false, offline: true }, &[heap(1, 10), heap(2, 20), heap(3, 40)])

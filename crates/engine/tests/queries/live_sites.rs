@@ -8,7 +8,7 @@ use memtrail_engine::{Description, Engine, LiveSites, LiveSitesQuery, Setting};
 use memtrail_test_support::traces::{Spec, write};
 use memtrail_trace::Source;
 
-use crate::heap::{heap, with_snapshots};
+use crate::queries::heap::{heap, with_snapshots};
 
 /// Pseudo-random numbers, always the same.
 fn numbers() -> impl FnMut(u64) -> u64 {

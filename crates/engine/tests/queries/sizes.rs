@@ -5,7 +5,7 @@ use memtrail_trace::write::{AllocEvent, TraceWriter};
 use memtrail_trace::{Code, DomainId, Location, SampleRate, Source, Timestamp, TraceInfo, Words};
 use serde_json::{Value, json};
 
-use crate::recorded::{answer, column, engine, traces};
+use crate::queries::recorded::{answer, column, engine, traces};
 
 /// Bytes after a change.
 const MOST: usize = 300_000;

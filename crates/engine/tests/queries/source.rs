@@ -10,7 +10,7 @@ use memtrail_profile::filter::Filter;
 use memtrail_trace::StackId;
 use serde_json::json;
 
-use crate::recorded::{answer, column, engine, fixture, traces};
+use crate::queries::recorded::{answer, column, engine, fixture, traces};
 
 /// Samples in total, by the line itself, and never collected.
 type Lines = BTreeMap<u32, (u64, u64, u64)>;

@@ -10,7 +10,7 @@ use memtrail_test_support::models::Feed;
 use memtrail_test_support::traces::{START, Spec, write};
 use serde_json::{Value, json};
 
-use crate::recorded::{answer, api_error};
+use crate::queries::recorded::{answer, api_error};
 
 /// A heap in which a module holds blocks with these numbers of the trace, and nothing holds those of `dead`.
 fn heap(number: u64, alive: &[u64], dead: &[u64]) -> Vec<u8> {

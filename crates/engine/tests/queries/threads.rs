@@ -3,7 +3,7 @@
 use memtrail_engine::{Description, Engine, Setting, ThreadList};
 use serde_json::json;
 
-use crate::recorded::{answer, api_error, column, fixture};
+use crate::queries::recorded::{answer, api_error, column, fixture};
 
 #[test]
 fn blocks_belong_to_threads() {
@@ -38,7 +38,7 @@ fn blocks_belong_to_threads() {
 
 #[test]
 fn a_recording_without_threads_says_so() {
-    let engine = crate::recorded::engine(&[&fixture("cache-v2.ctf")]);
+    let engine = crate::queries::recorded::engine(&[&fixture("cache-v2.ctf")]);
     let query = json!({ "query": "overview", "filter": ["live:end", "thread:main"] });
     let (_, error) = api_error(&engine, query.to_string().as_bytes());
     assert_eq!(error["condition"], 1);

@@ -4,7 +4,7 @@ use memtrail_engine::leaks::verdict::{
     Class, Evidence, Life, MAX_DATES, MAX_RANKS, OwnerEvidence, judge, subsampled,
 };
 
-use crate::random::Random;
+use crate::verdict::random::Random;
 
 /// True if a block that was allocated at a part of the work is alive at the end.
 type IsKept = Box<dyn Fn(f64, &mut Random) -> bool>;

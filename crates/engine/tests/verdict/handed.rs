@@ -2,8 +2,8 @@
 
 use memtrail_engine::leaks::verdict::{Class, Evidence, OwnerEvidence, judge};
 
-use crate::histories::{LEAKS, SOUND, even};
-use crate::random::Random;
+use crate::verdict::histories::{LEAKS, SOUND, even};
+use crate::verdict::random::Random;
 
 const MIB: f64 = 1_048_576.0;
 

@@ -1,6 +1,6 @@
 //! Kinds of histories: the size of an owner as a function of the work, from 0 to 1. Ten is its usual most.
 
-use crate::random::Random;
+use crate::verdict::random::Random;
 
 /// A size as a function of the work.
 pub(crate) type History = Box<dyn Fn(f64) -> f64>;

@@ -7,7 +7,7 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_profile::sites::By;
 use proptest::prelude::*;
 
-use crate::paths::{Made, traces};
+use crate::calls::paths::{Made, traces};
 
 fn side(made: &Made, scale: f64) -> Side<'_> {
     Side { view: made.view(), estimator: &made.profile.estimator, scale }

@@ -4,7 +4,7 @@ use memtrail_profile::calls::{Boxes, Flame, FlameSides, Limits, flame};
 use memtrail_test_support::traces::Spec;
 use proptest::prelude::*;
 
-use crate::paths::{Made, deep, find, traces};
+use crate::calls::paths::{Made, deep, find, traces};
 
 /// Boxes by the keys from the first to them.
 type Slow = BTreeMap<Vec<String>, (u64, u64)>;

@@ -7,7 +7,7 @@ use memtrail_profile::calls::{SIGNIFICANCE, Suspect, hot_fragments};
 use memtrail_test_support::traces::Spec;
 use proptest::prelude::*;
 
-use crate::paths::{Made, deep, traces};
+use crate::calls::paths::{Made, deep, traces};
 
 type Fragment = Vec<String>;
 type Found = Vec<(Fragment, u64)>;

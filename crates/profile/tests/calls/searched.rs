@@ -1,7 +1,7 @@
 use memtrail_profile::calls::{Pattern, search};
 use proptest::prelude::*;
 
-use crate::paths::{Made, find, traces};
+use crate::calls::paths::{Made, find, traces};
 
 fn check(made: &Made, pattern: &Pattern, focus: &[String]) {
     let entities: Vec<_> = focus.iter().map(|key| made.entity(key)).collect();

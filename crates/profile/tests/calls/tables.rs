@@ -4,7 +4,7 @@ use memtrail_profile::calls::{Branch, Column, Label, Line, branches, sort, table
 use memtrail_profile::sites::By;
 use proptest::prelude::*;
 
-use crate::paths::{Block, Made, find, traces};
+use crate::calls::paths::{Block, Made, find, traces};
 
 /// Samples, and those never collected, on the path; samples allocated there.
 type Slow = BTreeMap<String, (u64, u64, u64)>;

@@ -5,7 +5,7 @@ use memtrail_profile::filter::Filter;
 use memtrail_test_support::traces::{Named, Spec, profile};
 use proptest::prelude::*;
 
-use crate::paths::{Made, find, traces};
+use crate::calls::paths::{Made, find, traces};
 
 const ALL: Columns = Columns { whole: 1000, near: None, fine: 0, boxes: 100_000 };
 

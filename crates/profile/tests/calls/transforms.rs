@@ -9,7 +9,7 @@ use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::StackId;
 use proptest::prelude::*;
 
-use crate::paths::{Frames, Made, SITES, module, traces};
+use crate::calls::paths::{Frames, Made, SITES, module, traces};
 
 /// The path of a block, as keys: what is on its backtrace, one step after the other.
 fn slow(made: &Made, frames: &Frames, spec: &Spec, conditions: &Conditions) -> Vec<String> {

@@ -3,7 +3,7 @@ use memtrail_test_support::traces::{Named, Spec, profile};
 use memtrail_trace::StackId;
 use proptest::prelude::*;
 
-use crate::paths::{Made, traces};
+use crate::calls::paths::{Made, traces};
 
 fn check_shape(made: &Made) -> Result<(), TestCaseError> {
     let tree = &made.tree;

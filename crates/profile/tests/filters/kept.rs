@@ -8,7 +8,7 @@ use memtrail_test_support::traces::{Named, Spec, write};
 use memtrail_trace::Source;
 use proptest::prelude::*;
 
-use crate::oracle::{self, PlainTrace};
+use crate::filters::oracle::{self, PlainTrace};
 
 /// Conditions that distinguish these blocks; `T` is a time, `S` a size.
 const CONDITIONS: &[&str] = &[

@@ -4,7 +4,7 @@ use memtrail_trace::header::{Header, LEN_V3};
 use memtrail_trace::{Anomalies, Cause, Detail, Error, Event, Reader, Timestamp};
 use proptest::prelude::*;
 
-use crate::{FIXTURES, Seen, events, fixture, seen};
+use crate::read::{FIXTURES, Seen, events, fixture, seen};
 
 /// Events and anomalies of a trace that may be damaged.
 fn read(trace: &[u8]) -> Result<(Vec<Seen>, Anomalies), Error> {

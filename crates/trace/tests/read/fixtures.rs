@@ -2,8 +2,8 @@
 
 use memtrail_trace::{Detail, Event, FrameId, Reader, Source, StackId};
 
-use crate::oracle::Oracle;
-use crate::{FIXTURES, Seen, events, fixture, seen, spelled_at};
+use crate::read::oracle::Oracle;
+use crate::read::{FIXTURES, Seen, events, fixture, seen, spelled_at};
 
 /// What a decoder in Python says, written from the specification by someone else and run over
 /// these files (it also checks every cache verifier and all ids).

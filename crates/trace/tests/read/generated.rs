@@ -9,8 +9,8 @@ use memtrail_trace::{
 };
 use proptest::prelude::*;
 
-use crate::oracle::Oracle;
-use crate::{Seen, Spelled, events, seen, spelled_at};
+use crate::read::oracle::Oracle;
+use crate::read::{Seen, Spelled, events, seen, spelled_at};
 
 /// One thing to write.
 #[derive(Clone, Debug)]

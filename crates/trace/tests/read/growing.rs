@@ -3,7 +3,7 @@
 use memtrail_trace::{Detail, Error, Follow};
 use proptest::prelude::*;
 
-use crate::{FIXTURES, Seen, events, fixture, seen};
+use crate::read::{FIXTURES, Seen, events, fixture, seen};
 
 fn follow(trace: &[u8], pieces: &[usize]) -> (Vec<Seen>, Follow) {
     let mut follow = Follow::new(Detail::Codes);

@@ -65,7 +65,7 @@ fn is_as_written(name: &str, bytes: &[u8]) {
         let path = format!("{}/tests/fixtures/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, bytes).expect("fixtures can be written");
     }
-    assert!(crate::fixture(name) == bytes, "{name} is not what this test writes");
+    assert!(crate::read::fixture(name) == bytes, "{name} is not what this test writes");
 }
 
 #[test]
@@ -84,5 +84,5 @@ fn hostile_names_come_through_as_they_are() {
 fn a_recording_may_hold_no_sample() {
     let trace = empty().expect("written to memory");
     is_as_written("empty-v2.ctf", &trace);
-    assert_eq!(crate::events(&trace), []);
+    assert_eq!(crate::read::events(&trace), []);
 }

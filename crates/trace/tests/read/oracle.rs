@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use memtrail_trace::Source;
 
-use crate::{Seen, Spelled};
+use crate::read::{Seen, Spelled};
 
 /// All that a trace says.
 #[derive(Default)]

@@ -3,9 +3,9 @@
 use memtrail_trace::{Cause, Code, Detail, Event, Reader};
 use proptest::prelude::*;
 
-use crate::oracle::Oracle;
-use crate::packets::{Packet, Raw, miss, trace};
-use crate::{Seen, events, spelled_at};
+use crate::read::oracle::Oracle;
+use crate::read::packets::{Packet, Raw, miss, trace};
+use crate::read::{Seen, events, spelled_at};
 
 #[test]
 fn a_prefix_beyond_the_backtrace_keeps_it_and_fills_the_cache() {

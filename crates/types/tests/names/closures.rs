@@ -4,7 +4,7 @@ use std::process::Command;
 
 use memtrail_test_support::{compilers, on_each};
 
-use crate::files::Built;
+use crate::names::files::Built;
 
 /// A program prints what its closures hold; each string there is the name of its variable.
 fn check_closures(name: &str) {

@@ -6,7 +6,7 @@ use memtrail_test_support::{compilers, on_each};
 use memtrail_types::term::{Content, Term};
 use memtrail_types::{Evidence, SlotKind, Types};
 
-use crate::{found, on_path};
+use crate::names::{found, on_path};
 
 /// Every field of every unit has a name, and the program confirms nearly every implementation.
 fn check_compiler_itself(name: &str) {

@@ -9,7 +9,7 @@ use memtrail_test_support::on_each;
 use memtrail_types::term::{Content, Term};
 use memtrail_types::{Reason, Types, Unit};
 
-use crate::{found, on_path, unit};
+use crate::names::{found, on_path, unit};
 
 const INTERFACE: &str = "val second : int ref\nval first : string list ref\n";
 const IMPLEMENTATION: &str = "\

@@ -7,8 +7,8 @@ use memtrail_test_support::{compilers, on_each};
 use memtrail_types::term::{Content, Definition, LabelledField, TermId, TypeTable};
 use memtrail_types::{SlotKind, Types};
 
-use crate::files::Built;
-use crate::unit;
+use crate::names::files::Built;
+use crate::names::unit;
 
 const PROGRAM: &str = include_str!("kinds.ml");
 const EXPECTED: &str = include_str!("kinds.txt");

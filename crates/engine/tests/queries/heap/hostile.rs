@@ -10,7 +10,7 @@ use memtrail_heap::{RootKind, tag};
 use serde_json::json;
 
 use super::{OFFLINE, heap, query, three, with_snapshots};
-use crate::recorded::api_error;
+use crate::queries::recorded::api_error;
 
 #[test]
 fn of_what_is_not_in_a_page_there_is_the_summary() {

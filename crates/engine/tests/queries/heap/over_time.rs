@@ -7,7 +7,7 @@ use memtrail_heap::write::Space;
 use serde_json::{Value, json};
 
 use super::{OFFLINE, bytes, heap, query, three, with_snapshots};
-use crate::recorded::api_error;
+use crate::queries::recorded::api_error;
 
 #[test]
 fn snapshots_are_listed_with_what_is_known_of_them() {

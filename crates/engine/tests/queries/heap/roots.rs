@@ -4,7 +4,7 @@ use memtrail_engine::Status;
 use serde_json::{Value, json};
 
 use super::{bytes, query, three};
-use crate::recorded::api_error;
+use crate::queries::recorded::api_error;
 
 #[test]
 fn owners_add_up_to_all_that_is_reachable() {

@@ -6,7 +6,7 @@ use memtrail_test_support::models::Feed;
 use serde_json::{Value, json};
 
 use super::{OFFLINE, bytes, query, three, with_snapshots};
-use crate::recorded::{answer, api_error};
+use crate::queries::recorded::{answer, api_error};
 
 #[test]
 fn the_dominator_tree_opens_down_to_single_blocks() {

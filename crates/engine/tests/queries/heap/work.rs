@@ -8,7 +8,7 @@ use memtrail_engine::{
 use serde_json::json;
 
 use super::{heap, query, with_snapshots};
-use crate::recorded::api_error;
+use crate::queries::recorded::api_error;
 
 #[test]
 fn an_ask_of_what_is_not_analysed_says_so_until_somebody_has_worked() {

@@ -1,5 +1,4 @@
 //! Names of global variables, from what real compilers leave on disk.
-#![forbid(unsafe_code)]
 
 mod closures;
 mod compilers;

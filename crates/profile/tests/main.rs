@@ -1,0 +1,10 @@
+//! Tests of the crate from outside: one program, which is linked once.
+
+#![forbid(unsafe_code)]
+
+mod analysis;
+mod calls;
+mod corpus;
+mod estimates;
+mod filters;
+mod stacks;
