@@ -46,7 +46,7 @@ impl Server {
         self.attach_with(recording, options, None);
     }
 
-    /// The same, with a variable of memtrail's environment.
+    /// Attaches with a variable of memtrail's environment.
     pub(crate) fn attach_with(
         &self,
         recording: &Path,
