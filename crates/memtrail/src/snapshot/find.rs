@@ -44,16 +44,16 @@ fn of_recording(folder: &Path) -> Result<Found, Failure> {
         return Err(Failure::new(Kind::Input, message).hint("name the process or its recording"));
     };
     let pid = description.pid;
-    if description.outcome.is_none() && description.ended_unix_us.is_some() && is_alive(pid) {
-        let message = format_args!("the recording of process {pid} has ended; the process runs");
-        return Err(Failure::new(Kind::Input, message)
-            .hint(format_args!("take one without a recording: memtrail snapshot {pid}")));
-    }
     if description.outcome.is_some() || !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("process {pid} has ended")));
     }
     if is_of_process(&description) {
         return Ok(Found::Foreign { pid, recording: Some(folder.to_path_buf()) });
+    }
+    if description.ended_unix_us.is_some() {
+        let message = format_args!("the recording of process {pid} has ended; the process runs");
+        return Err(Failure::new(Kind::Input, message)
+            .hint(format_args!("take one without a recording: memtrail snapshot {pid}")));
     }
     Ok(Found::Recorded(Target { pid, folder: folder.to_path_buf() }))
 }
