@@ -7,7 +7,7 @@ use std::path::Path;
 use memtrail_engine::leaks::verdict::{Class, Evidence, Judged, judge};
 
 /// Programs that leak, and the beginning of the owner's name.
-const LEAKS: [(&str, &str); 11] = [
+const LEAKS: [(&str, &str); 15] = [
     ("grows_at_work", "Grows_at_work"),
     ("resize", "Resize"),
     ("grows", "Grows"),
@@ -19,6 +19,13 @@ const LEAKS: [(&str, &str); 11] = [
     ("finaliser_cycle", "Finaliser_cycle"),
     ("weak_dead", "Weak_dead"),
     ("lwt_stop", "Lwt_stop"),
+    // A frame that holds the table for a moment is no second suspect.
+    ("metrics_labels", "Metrics_labels.Metrics.counters"),
+    ("metrics_labels_ocaml_5", "Metrics_labels.Metrics.counters"),
+    // On OCaml 5 finalisers that remove entries fall behind.
+    ("finalisers_behind", "Finaliser_cycle_fixed.Memo.table"),
+    // The weak table grows because the list keeps its keys.
+    ("weak_dead_again", "Weak_dead.Session.log"),
 ];
 
 /// The evidence of all recordings, by the program and the mode of snapshots.
@@ -52,7 +59,8 @@ fn stored_evidence_has_the_expected_verdict() {
             judged.iter().filter(|one| one.class == Class::Undecided).map(name).collect();
         let leak = LEAKS.iter().find(|(leaks, _)| leaks == program);
         let is_right = match (leak, suspects.first()) {
-            (Some((_, owner)), Some(first)) => first.starts_with(owner),
+            // Every suspect, not the first one alone.
+            (Some((_, owner)), Some(_)) => suspects.iter().all(|name| name.starts_with(owner)),
             // One snapshot may have too few samples; it clears no leak.
             (Some((_, owner)), None) => {
                 mode == "exit" && undecided.iter().any(|name| name.starts_with(owner))

@@ -1,8 +1,9 @@
 //! The expected verdicts, which the first comment of each program of the corpus states.
 //!
 //! One line a run: `run ARGUMENTS: OWNER grows, allocated in SITE or SITE`, `run ARGUMENTS: no suspect`, or
-//! `run ARGUMENTS: not recorded` where memory grows that a recording without `--native` does not see. A line `with unix
-//! lwt.unix` names packages, a line `needs OCaml 5` leaves out the older compilers. `long N` is the last argument where a run
+//! `run ARGUMENTS: not recorded` where memory grows that a recording without `--native` does not see. A run whose verdict
+//! differs between the collectors has two lines, `run ARGUMENTS on OCaml 4: …` and `run ARGUMENTS on OCaml 5: …`. A line
+//! `with unix lwt.unix` names packages, a line `needs OCaml 5` leaves out the older compilers. `long N` is the last argument where a run
 //! has to be long enough for automatic snapshots.
 
 /// What `leaks` has to say of a run.
@@ -25,6 +26,8 @@ pub(super) enum Truth {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub(super) arguments: Vec<String>,
+    /// The major version of OCaml that it is for, if it is for one only.
+    pub(super) version: Option<char>,
     pub(super) truth: Truth,
 }
 
@@ -57,6 +60,12 @@ impl Labels {
         Ok(labels)
     }
 
+    /// The runs of a program that a compiler of this version built.
+    pub(super) fn runs_of(&self, compiler: &str) -> impl Iterator<Item = &Run> {
+        let major = compiler.chars().next();
+        self.runs.iter().filter(move |run| run.version.is_none() || run.version == major)
+    }
+
     /// The arguments of a run, which is long or not.
     pub(super) fn arguments(&self, run: &Run, is_long: bool) -> Vec<String> {
         let mut arguments = run.arguments.clone();
@@ -69,6 +78,10 @@ impl Labels {
 
 fn run(line: &str) -> Option<Run> {
     let (arguments, verdict) = line.split_once(": ")?;
+    let (arguments, version) = match arguments.split_once(" on OCaml ") {
+        Some((arguments, version)) => (arguments, version.chars().next()),
+        None => (arguments, None),
+    };
     let truth = match verdict {
         "no suspect" => Truth::Sound,
         "not recorded" => Truth::NotRecorded,
@@ -83,7 +96,8 @@ fn run(line: &str) -> Option<Run> {
             Truth::Grows { owner: owner.to_owned(), sites }
         }
     };
-    Some(Run { arguments: arguments.split_whitespace().map(str::to_owned).collect(), truth })
+    let arguments = arguments.split_whitespace().map(str::to_owned).collect();
+    Some(Run { arguments, version, truth })
 }
 
 #[cfg(test)]
@@ -103,5 +117,18 @@ mod tests {
         assert_eq!(leak.truth, Truth::Grows { owner: "A.table".to_owned(), sites });
         assert_eq!(sound.truth, Truth::Sound);
         assert!(Labels::read("(* run x: perhaps *)").is_err());
+    }
+
+    #[test]
+    fn a_run_can_have_a_verdict_for_each_collector() {
+        let source = "(* run 9 on OCaml 4: no suspect\n run 9 on OCaml 5: A.table grows *)";
+        let labels = Labels::read(source).unwrap();
+        let truth = |compiler| {
+            let runs: Vec<_> = labels.runs_of(compiler).collect();
+            assert_eq!(runs.len(), 1);
+            assert_eq!(runs[0].arguments, ["9"]);
+            runs[0].truth == Truth::Sound
+        };
+        assert!(truth("4.14") && truth("4.13") && !truth("5.3"));
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
                 }
                 let turn = (place + seed + number) % takes_turns.len().max(1);
                 let Some(compiler) = takes_turns.get(turn) else { continue };
-                for run in &program.labels.runs {
+                for run in program.labels.runs_of(compiler.name) {
                     let arguments = program.labels.arguments(run, number == 0);
                     let title = format!("{} {}", program.name, arguments.join(" "));
                     let key = format!("{title}, {mode}, {}, {seed}", compiler.name);
