@@ -61,7 +61,7 @@ impl StoppedProcess {
             Progress::Done { .. } => 0,
             Progress::TooLate => return Err(LoadError::TakesTooLong),
         };
-        self.put_back(&thread, signal, place, &before)?;
+        put_back(&thread, signal, place, &before)?;
         outcome
     }
 
@@ -88,27 +88,6 @@ impl StoppedProcess {
         }
     }
 
-    /// Gives a thread its registers back, and the place of the code its zeros.
-    fn put_back(
-        &self,
-        thread: &StoppedThread,
-        signal: i32,
-        place: u64,
-        before: &[u64],
-    ) -> Result<(), LoadError> {
-        if signal == 0 {
-            // The kernel makes an interrupted call again where it stops a thread for us, and not at the end of another call.
-            stop_again(thread.tid, 0)?;
-        }
-        request::set_registers(thread.tid, &thread.registers).map_err(ended)?;
-        request::set_options(thread.tid, 0).map_err(ended)?;
-        request::write(thread.tid, place, before).map_err(ended)?;
-        if signal != 0 {
-            stop_again(thread.tid, signal)?;
-        }
-        Ok(())
-    }
-
     /// A string of the process.
     fn text(&self, at: u64) -> String {
         let bytes = (at..at.saturating_add(MESSAGE as u64)).map_while(|at| {
@@ -117,6 +96,26 @@ impl StoppedProcess {
         });
         String::from_utf8_lossy(&bytes.collect::<Vec<_>>()).into_owned()
     }
+}
+
+/// Gives a thread its registers back, and the place of the code its zeros.
+fn put_back(
+    thread: &StoppedThread,
+    signal: i32,
+    place: u64,
+    before: &[u64],
+) -> Result<(), LoadError> {
+    if signal == 0 {
+        // The kernel makes an interrupted call again where it stops a thread for us, and not at the end of another call.
+        stop_again(thread.tid, 0)?;
+    }
+    request::set_registers(thread.tid, &thread.registers).map_err(ended)?;
+    request::set_options(thread.tid, 0).map_err(ended)?;
+    request::write(thread.tid, place, before).map_err(ended)?;
+    if signal != 0 {
+        stop_again(thread.tid, signal)?;
+    }
+    Ok(())
 }
 
 /// Progress of a thread in our code.
