@@ -136,7 +136,9 @@ pub(super) unsafe fn join(
             }
             ((sampler.at + domain::USED) as *mut u32).write(DISTANCES);
             ((sampler.at + domain::AHEAD) as *mut u64).write(ahead);
-            functions.iter().for_each(|function| function(state));
+            for function in &functions {
+                function(state);
+            }
         }
     }
     Ok(profiles)
@@ -168,7 +170,11 @@ pub(super) unsafe fn leave(target: &Target, ours: Value, domains: &[u64]) {
             }
         }
         // SAFETY: they write fields of the state of a domain that is stopped.
-        unsafe { functions.iter().for_each(|function| function(state)) };
+        unsafe {
+            for function in &functions {
+                function(state);
+            }
+        }
     }
     static_profile::forget();
 }

@@ -39,9 +39,8 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
     let runtime = Runtime::known(&subject.executable, subject.entry)
         .map_err(|error| Failure::new(Kind::Input, format_args!("process {pid}: {error}")))?;
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
-    let (path, argument) = match (text(library), text(session)) {
-        (Ok(path), Ok(argument)) => (path, argument),
-        _ => return Err(cannot(&"a path has a zero byte")),
+    let (Ok(path), Ok(argument)) = (text(library), text(session)) else {
+        return Err(cannot(&"a path has a zero byte"));
     };
     let mut search = Search::new(pid, &runtime);
     let (begun, mut wait) = (Instant::now(), FIRST_WAIT);

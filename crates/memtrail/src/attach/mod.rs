@@ -194,22 +194,19 @@ fn announce(args: &Args, folder: Option<&Path>) -> Result<(), Failure> {
     if args.quiet {
         return Ok(());
     }
-    match folder {
-        Some(folder) => {
-            let shown = shell_quote::path(folder);
-            message!("memtrail: process {pid} is recorded in {shown}");
-            message!("{NOT_RECORDED}");
-            message!(
-                "next: memtrail top {pid}, memtrail report {shown}; end it: memtrail detach {pid}"
-            );
-        }
-        None => {
-            message!(
-                "memtrail: process {pid} waits in a system call or in C code; its recording begins when it goes on"
-            );
-            message!("{NOT_RECORDED}");
-            message!("next: memtrail top {pid}; end it: memtrail detach {pid}");
-        }
+    if let Some(folder) = folder {
+        let shown = shell_quote::path(folder);
+        message!("memtrail: process {pid} is recorded in {shown}");
+        message!("{NOT_RECORDED}");
+        message!(
+            "next: memtrail top {pid}, memtrail report {shown}; end it: memtrail detach {pid}"
+        );
+    } else {
+        message!(
+            "memtrail: process {pid} waits in a system call or in C code; its recording begins when it goes on"
+        );
+        message!("{NOT_RECORDED}");
+        message!("next: memtrail top {pid}; end it: memtrail detach {pid}");
     }
     Ok(())
 }

@@ -41,7 +41,7 @@ unsafe impl Sync for Ocaml5Arrival {}
 /// State of the hook and of the stop.
 struct Stop {
     replaced: ReplacedHook,
-    stop_all: AtomicPtr<c_void>,
+    function: AtomicPtr<c_void>,
     /// State of the main domain, and places of two fields in the state of each.
     main: AtomicU64,
     external_interrupt: AtomicU64,
@@ -56,7 +56,7 @@ struct Stop {
 
 static STOP: Stop = Stop {
     replaced: ReplacedHook::new(),
-    stop_all: AtomicPtr::new(std::ptr::null_mut()),
+    function: AtomicPtr::new(std::ptr::null_mut()),
     main: AtomicU64::new(0),
     external_interrupt: AtomicU64::new(0),
     young_limit: AtomicU64::new(0),
@@ -89,7 +89,7 @@ impl Ocaml5Arrival {
         if let StateVariable::ThreadLocal(offset) = variable {
             STOP.variable.store(offset, Release);
         }
-        STOP.stop_all.store(required(names::STOP_ALL)?, Release);
+        STOP.function.store(required(names::STOP_ALL)?, Release);
         // SAFETY: the runtime declares these with these types (see `symbols`).
         unsafe {
             Ok(Self {
@@ -172,7 +172,7 @@ unsafe fn set(state: u64, field: &AtomicU64, value: u64) {
 /// # Safety
 /// This thread holds a domain's lock, and is not inside such a stop.
 unsafe fn stop_all() {
-    let function = STOP.stop_all.load(Acquire);
+    let function = STOP.function.load(Acquire);
     if function.is_null() {
         return;
     }
