@@ -33,6 +33,7 @@ mod references;
 mod sampling;
 mod snapshot;
 
+pub use lifecycle::attach::attach;
 pub use lifecycle::exec;
 pub use lifecycle::load::{end_of_process, load, on_readlink};
 pub use lifecycle::namespaces;

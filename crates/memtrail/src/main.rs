@@ -11,12 +11,16 @@
 mod message;
 
 mod answer;
+#[cfg(target_arch = "x86_64")]
+mod attach;
 mod canvas;
 mod caveats;
 mod check;
 mod completions;
 mod damage;
 mod demo;
+#[cfg(target_arch = "x86_64")]
+mod detach;
 mod diff;
 mod doctor;
 mod error;
@@ -78,6 +82,10 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     Run(run::Args),
+    #[cfg(target_arch = "x86_64")]
+    Attach(attach::Args),
+    #[cfg(target_arch = "x86_64")]
+    Detach(detach::Args),
     Check(check::Args),
     Snapshot(snapshot::Args),
     Top(top::Args),
@@ -150,6 +158,10 @@ fn command() -> ExitCode {
     }
     let result = match Cli::parse().command {
         Command::Run(args) => run::run(&args),
+        #[cfg(target_arch = "x86_64")]
+        Command::Attach(args) => attach::run(&args),
+        #[cfg(target_arch = "x86_64")]
+        Command::Detach(args) => detach::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Snapshot(args) => snapshot::run(&args),
         Command::Top(args) => top::run(&args),

@@ -19,6 +19,7 @@ const DOMAIN_BYTES: u64 = 320;
 
 /// glibc's `pthread_mutex_t`, the same on amd64 and arm64 in its first fields.
 const MUTEX_OWNER: u64 = 8;
+const MUTEX_USERS: u64 = 12;
 const MUTEX_KIND: u64 = 16;
 /// `PTHREAD_MUTEX_ERRORCHECK`, as `caml_plat_mutex_init` asks for.
 const ERROR_CHECKING: u32 = 2;
@@ -55,6 +56,22 @@ pub fn state_of_domain(memory: &impl Memory, domain: Address, young_limit: u64) 
         let limit = memory.field(domain, field + 8)?;
         (limit == state.checked_add(young_limit)?).then_some(state)
     })
+}
+
+/// The lock of a domain, whoever holds it, from the address of its `dom_internal`; nothing if it is laid out otherwise.
+pub fn lock_of_domain(memory: &impl Memory, domain: Address) -> Option<Address> {
+    let is_lock = |at: &Address| {
+        let word = |offset| memory.u32(at + offset);
+        let [Some(locked), Some(0), Some(owner), Some(users), Some(ERROR_CHECKING)] =
+            [word(0), word(4), word(MUTEX_OWNER), word(MUTEX_USERS), word(MUTEX_KIND)]
+        else {
+            return false;
+        };
+        locked <= 2 && users <= 1 && (locked == 0) == (owner == 0)
+    };
+    let places = (AFTER_INTERRUPTOR..DOMAIN_BYTES).step_by(8);
+    // The next one is of the domain behind it in the runtime's table.
+    places.filter_map(|offset| domain.checked_add(offset)).find(is_lock)
 }
 
 /// The lock of the main domain, as its own thread finds it.
@@ -135,6 +152,22 @@ mod tests {
     fn the_mutex_that_this_thread_holds_is_the_lock() {
         let bytes = runtime(77);
         assert_eq!(SEARCH.find(&Image { base: BASE, bytes: &bytes }), Some(BASE + 0x4a0));
+    }
+
+    #[test]
+    fn the_lock_is_found_whoever_holds_it() {
+        let find = |bytes: &[u8]| lock_of_domain(&Image { base: BASE, bytes }, BASE + 0x400);
+        assert_eq!(find(&runtime(78)), Some(BASE + 0x4a0));
+        let mut free = runtime(78);
+        free[0x4a0..0x4b0].fill(0);
+        assert_eq!(find(&free), Some(BASE + 0x4a0));
+        // The lock of the next domain.
+        let mut two = free.clone();
+        two[0x530] = 2;
+        assert_eq!(find(&two), Some(BASE + 0x4a0));
+        // An owner without a lock.
+        free[0x4a8] = 7;
+        assert_eq!(find(&free), None);
     }
 
     #[test]

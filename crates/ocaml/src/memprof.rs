@@ -128,8 +128,12 @@ pub mod profile {
     pub const WOSIZE: u64 = 9;
     /// Integer: 0 sampling, 1 stopped, 2 discarded.
     pub const STATUS: u64 = 0;
+    /// The status of a profile that samples.
+    pub const SAMPLING: i64 = 0;
     /// The status of a profile that does not sample, but whose tracked blocks are still known.
     pub const STOPPED: i64 = 1;
+    /// The status of a profile whose tracked blocks the runtime forgets.
+    pub const DISCARDED: i64 = 2;
     /// Boxed float: samples a word.
     pub const RATE: u64 = 1;
     /// Boxed float, `1 / log1p(-rate)`: allocated by `caml_memprof_start`, in the minor heap.
@@ -172,6 +176,10 @@ pub fn reciprocal_logarithm(rate: f64) -> f64 {
 
 /// Fields of 5.3's `memprof_thread_s`, in bytes.
 pub mod thread {
+    /// A byte: set while the sampler does nothing on the thread, as in callbacks.
+    pub const SUSPENDED: u64 = 0;
+    /// The table whose block a callback runs for, or null.
+    pub const RUNNING_TABLE: u64 = 16;
     /// The thread's profile: `entries.config`.
     pub const PROFILE: u64 = 80;
     /// Pointer back to the [`super::domain`].
@@ -186,6 +194,14 @@ pub mod entries {
     pub const MIN_CAPACITY: u64 = 48;
     /// Entries for which there is room.
     pub const CAPACITY: u64 = 40;
+    /// Entries.
+    pub const SIZE: u64 = 32;
+    /// The first entry of a block that may be in the minor heap.
+    pub const YOUNG: u64 = 24;
+    /// The first entry that may be dropped.
+    pub const EVICT: u64 = 16;
+    /// The first entry that may have a callback to run.
+    pub const ACTIVE: u64 = 8;
 }
 
 /// Whether a 5.3 profile is the one whose `AllocMinor` closure stands at `closure`.

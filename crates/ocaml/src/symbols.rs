@@ -63,6 +63,8 @@ pub mod memprof {
     pub const SET_TRIGGER: &str = "caml_memprof_set_trigger";
     /// 5.x: `void f(caml_domain_state *)`, computes the limit of the minor heap anew.
     pub const RESET_YOUNG_LIMIT: &str = "caml_reset_young_limit";
+    /// 4.12 to 4.14: variable, `void (*)(void (*)(context *, void *), void *)`, which calls the first for each thread.
+    pub const EACH_CONTEXT: &str = "caml_memprof_th_ctx_iter_hook";
     /// 4.12 to 4.14: the main thread's context; its first word is the same flag.
     pub const MAIN_CONTEXT: &str = "caml_memprof_main_ctx";
 }

@@ -6,6 +6,7 @@
 #![expect(unsafe_code, reason = "lives in another program's process")]
 #![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
 
+mod attach;
 mod entry;
 mod exec;
 mod leave;

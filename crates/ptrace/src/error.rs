@@ -46,3 +46,24 @@ pub enum CopyError {
     #[error(transparent)]
     Failed(#[from] io::Error),
 }
+
+/// Why no library was loaded into a process.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LoadError {
+    /// No thread could be made to run code.
+    #[error(transparent)]
+    NotRun(#[from] CopyError),
+    /// The dynamic linker refuses; its message.
+    #[error("{0}")]
+    Linker(String),
+    /// The library's entry returned a number.
+    #[error("the library's entry returned {0}")]
+    Entry(i32),
+    /// The thread waits for another one. It goes on, and may load the library later.
+    #[error("the thread that is to load the library waits for another one")]
+    TakesTooLong,
+    /// Another failure of the kernel's.
+    #[error(transparent)]
+    Failed(#[from] io::Error),
+}

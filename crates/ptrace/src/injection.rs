@@ -10,7 +10,7 @@ use crate::status::Status;
 use crate::stop::{StoppedProcess, StoppedThread};
 
 /// The kernel's result at the entry of a system call.
-const ENTERED: i64 = -(libc::ENOSYS as i64);
+pub(crate) const ENTERED: i64 = -(libc::ENOSYS as i64);
 const OPTIONS: i32 = libc::PTRACE_O_TRACESYSGOOD
     | libc::PTRACE_O_TRACECLONE
     | libc::PTRACE_O_TRACEFORK
@@ -24,7 +24,7 @@ pub(crate) fn run(process: &StoppedProcess, task: Task) -> Result<Option<Tid>, C
     let waits = |thread: &&StoppedThread| thread.registers.is_in_system_call();
     let thread = process.threads.iter().find(waits).or(process.threads.first());
     let thread = *thread.ok_or(CopyError::Ended)?;
-    let place = padding::place(process).ok_or(CopyError::NoRoom)?;
+    let place = padding::place(process, Code::bytes(), Code::fixed()).ok_or(CopyError::NoRoom)?;
     let code = Code::new(task, &thread.registers);
     let mut before = vec![0; code.words().len() * 8];
     if !process.read(place, &mut before) {
@@ -75,7 +75,7 @@ pub(crate) fn run(process: &StoppedProcess, task: Task) -> Result<Option<Tid>, C
 }
 
 /// Lets a thread go on, with a signal if that is not 0, and stops it before it runs any code but the kernel's.
-fn stop_again(tid: Tid, signal: i32) -> Result<(), CopyError> {
+pub(crate) fn stop_again(tid: Tid, signal: i32) -> Result<(), CopyError> {
     request::interrupt(tid).map_err(ended)?;
     request::go_on(tid, signal).map_err(ended)?;
     loop {
@@ -89,7 +89,7 @@ fn stop_again(tid: Tid, signal: i32) -> Result<(), CopyError> {
 }
 
 /// A thread that has been killed does not exist for the kernel's requests.
-fn ended(error: io::Error) -> CopyError {
+pub(crate) fn ended(error: io::Error) -> CopyError {
     if error.raw_os_error() == Some(libc::ESRCH) { CopyError::Ended } else { error.into() }
 }
 

@@ -1,4 +1,5 @@
-//! Stops the threads of a process that runs, and makes a frozen copy of it, with `ptrace(2)`. For Linux on x86-64.
+//! Stops the threads of a process that runs, and makes a frozen copy of it or loads a library into it, with `ptrace(2)`. For
+//! Linux on x86-64.
 //!
 //! ```text
 //! let mut stopped = StoppedProcess::stop(pid, limit)?;   // all threads are stopped
@@ -6,6 +7,9 @@
 //! stopped.resume();                                      // as if nothing had happened
 //! // read /proc/COPY/mem for as long as it takes
 //! copy.end()?;
+//!
+//! let stopped = StoppedProcess::stop(pid, limit)?;
+//! stopped.load(thread, &library, &functions, limit)?;     // that thread calls dlopen; the others run meanwhile
 //! ```
 //!
 //! Invariants:
@@ -24,6 +28,8 @@ mod code;
 mod copy;
 mod error;
 mod injection;
+mod load;
+mod load_code;
 mod padding;
 mod registers;
 mod request;
@@ -31,7 +37,8 @@ mod status;
 mod stop;
 
 pub use copy::{ProcessCopy, Way};
-pub use error::{CopyError, StopError};
+pub use error::{CopyError, LoadError, StopError};
+pub use load_code::{LibcFunctions, Library};
 pub use registers::Registers;
 pub use status::Status;
 pub use stop::{StoppedProcess, StoppedThread};

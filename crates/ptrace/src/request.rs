@@ -155,3 +155,27 @@ pub(crate) fn way_back() -> u64 {
         (&raw const memtrail_copy_back).offset_from_unsigned(&raw const memtrail_copy_begin) as u64
     }
 }
+
+unsafe extern "C" {
+    static memtrail_load_begin: u8;
+    static memtrail_load_end: u8;
+    static memtrail_load_back: u8;
+}
+
+/// The machine code between the two labels of `load_code.rs`.
+pub(crate) fn load_code() -> &'static [u8] {
+    // SAFETY: the assembler puts both labels into one section of constants, in this order.
+    unsafe {
+        let begin = &raw const memtrail_load_begin;
+        let length = (&raw const memtrail_load_end).offset_from_unsigned(begin);
+        std::slice::from_raw_parts(begin, length)
+    }
+}
+
+/// Offset in that code of the first instruction behind the last system call.
+pub(crate) fn way_back_from_load() -> u64 {
+    // SAFETY: both labels are in one section, in this order.
+    unsafe {
+        (&raw const memtrail_load_back).offset_from_unsigned(&raw const memtrail_load_begin) as u64
+    }
+}

@@ -3,6 +3,7 @@
 //! | file | writer | what |
 //! |---|---|---|
 //! | `options.json` | launcher | [`Options`], once, before the target starts |
+//! | `detach` | `memtrail detach` | empty: the agent is to end its recording, and to leave no work behind |
 //! | `claim` | agent | symbolic link to the pid of the process that is recorded, when only one is |
 //! | `status-<pid>-<image>.json` | agent | [`Status`] of that process image; replaced whole |
 //! | `tail-<pid>-<image>-<domain>` | agent | shared memory: the packet a domain is filling |
@@ -26,6 +27,8 @@ pub const SESSION_VARIABLE: &str = "MEMTRAIL_SESSION";
 pub const OPTIONS_FILE: &str = "options.json";
 /// Name of the link that says which process is recorded.
 const CLAIM_FILE: &str = "claim";
+/// Name of the file by which `memtrail detach` asks the agent to end.
+pub const DETACH_FILE: &str = "detach";
 
 /// Makes process `pid` the one that is recorded, unless another one is.
 ///
@@ -75,6 +78,9 @@ pub struct Options {
     pub base: PathBuf,
     /// Record forked and started children too.
     pub children: bool,
+    /// The agent is loaded into a process that runs, by `memtrail attach`.
+    #[serde(default)]
+    pub attached: bool,
     /// Process id of the launcher.
     #[serde(default)]
     pub launcher: u32,
@@ -372,6 +378,7 @@ mod tests {
             output: None,
             base: "/tmp".into(),
             children: false,
+            attached: true,
             launcher: 4700,
             runtime_callstacks: false,
             callstack_depth: CALLSTACK_DEPTH,

@@ -15,6 +15,14 @@ impl StateVariable {
         Self::ThreadLocal(here as isize - thread_pointer() as isize)
     }
 
+    /// Its address in the thread with this thread pointer; nothing if all threads have the same variable.
+    pub(crate) fn of_thread(&self, thread_pointer: u64) -> Option<u64> {
+        match *self {
+            Self::Global(_) => None,
+            Self::ThreadLocal(offset) => thread_pointer.checked_add_signed(offset as i64),
+        }
+    }
+
     /// Its address, in this thread.
     #[inline]
     pub(crate) fn address(&self) -> *mut u64 {

@@ -63,10 +63,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
     unsafe { heap::prepare() };
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
-        ffi_guard::install(for_want_of_memory);
-        // SAFETY: the library is being loaded.
-        unsafe { remember_name() };
-        recorded::prepare(&RECORDED);
+        install();
         // SAFETY: as the caller promises.
         let arguments = unsafe { texts(count, arguments) };
         if let Some(pending) = prepare(injected::keep(injected), arguments) {
@@ -74,6 +71,19 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
             PROCESS.pending.store(Box::into_raw(Box::new(pending)), Relaxed);
         }
     });
+}
+
+fn install() {
+    ffi_guard::install(for_want_of_memory);
+    // SAFETY: the library is being loaded. In a program that runs, the variable is there as well.
+    unsafe { remember_name() };
+    recorded::prepare(&RECORDED);
+}
+
+/// Gets the library ready in a program that runs, once.
+pub(crate) fn begin_library() {
+    install();
+    thread_end::prepare();
 }
 
 fn for_want_of_memory() {

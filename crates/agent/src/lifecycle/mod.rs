@@ -1,11 +1,13 @@
 //! The process's life: how recording begins, and what becomes of it at `exec`, as threads end, and at the end.
 
+pub(crate) mod attach;
 pub(crate) mod environment;
 pub(crate) mod environment_array;
 pub mod exec;
 pub(crate) mod family;
 pub(crate) mod hooks;
 pub(crate) mod injected;
+mod leave;
 pub(crate) mod load;
 pub mod namespaces;
 mod next_program;

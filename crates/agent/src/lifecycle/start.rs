@@ -1,4 +1,4 @@
-//! Starts a recording, when the runtime is ready and nothing of the program has run.
+//! Starts a recording: when the runtime is ready and nothing of the program has run, or in a program that runs.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +11,9 @@ use memtrail_recording::session::{self, Sampler, SnapshotOptions, State};
 
 use crate::context::runtime::OcamlRuntime;
 use crate::context::target::Target;
-use crate::lifecycle::family::family_of;
+use crate::lifecycle::family::{RuntimeFamily, family_of};
 use crate::lifecycle::hooks::HOOKS;
+use crate::lifecycle::leave;
 use crate::lifecycle::pending_start::PendingStart;
 use crate::malloc;
 use crate::os::lock::Lock;
@@ -28,6 +29,8 @@ use crate::snapshot;
 const MEMPROF_USED: &str = "the runtime's own sampler was used, and not memtrail's: OCaml 4 cannot be given another, nor a \
      runtime whose code is not as expected";
 
+const USED: &str = "it samples its allocations by itself, with Gc.Memprof";
+
 /// Starts recording this process, or tells the launcher why not.
 pub(crate) fn start(pending: PendingStart) {
     let session = pending.session.clone();
@@ -38,30 +41,7 @@ pub(crate) fn start(pending: PendingStart) {
 }
 
 fn try_start(pending: PendingStart) -> Result<(), String> {
-    let missing = |name: &str| format!("its runtime does not export {name}");
-    let family = family_of(pending.version);
-    let mut runtime = OcamlRuntime::find(pending.version, family).map_err(missing)?;
-    calibrate_layout(&mut runtime)?;
-    let frame_tables = family.frame_tables(pending.version).map_err(missing)?;
-    // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
-    let memory = unsafe { ThisProcess::new() };
-    if frame_tables.current(memory).is_none() {
-        return Err(missing(symbols::callstack::DESCRIPTORS));
-    }
-    let options = pending.options;
-    let mut target = Target {
-        runtime,
-        memory,
-        frame_tables,
-        seed: options.seed.unwrap_or_else(seeding::random),
-        checked: options.check_callstacks.then(|| Lock::new(Checked::default())),
-        options,
-        session: pending.session,
-        malloc: None,
-        incremental: AtomicBool::new(false),
-        arguments: pending.arguments,
-        notes: Vec::new(),
-    };
+    let (mut target, family) = target(pending, Phase::Start)?;
     if !target.options.children && !claim(&target.session) {
         report(&target.session, std::process::id(), 0, State::Passed);
         return Ok(());
@@ -84,7 +64,8 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
     match substitute {
         None => {
             sampling::start::start(target, family);
-            handover::watch(target, family);
+            // SAFETY: the process has one thread.
+            unsafe { handover::watch(target, family) };
         }
         Some(found) => {
             if let Err(reason) = found.and_then(|found| substitute::start(target, found)) {
@@ -96,6 +77,82 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
         }
     }
     malloc::start(target);
+    note_missing_snapshots(target, snapshots);
+    Ok(())
+}
+
+/// Starts recording a program that runs, as the recording number `epoch` of this process. The error is a reason; then all is
+/// as it was.
+///
+/// # Safety
+/// The runtime is whole: all domains, which have these states, are stopped, and this thread acts for the main one.
+pub(crate) unsafe fn join(
+    pending: PendingStart,
+    notes: Vec<&'static str>,
+    epoch: u8,
+    domains: &[u64],
+) -> Result<(), String> {
+    let (mut target, family) = target(pending, Phase::Running)?;
+    target.notes = notes;
+    // SAFETY: as the caller promises.
+    if unsafe { family.is_in_use(&target, domains) } {
+        return Err(USED.into());
+    }
+    // SAFETY: no thread is in a collection.
+    target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
+    let target: &'static Target = Box::leak(Box::new(target));
+    sampling::start::prepare(target, family);
+    find_program_code();
+    // SAFETY: as the caller promises; our profile does not run.
+    let sampled = begin(target, &HOOKS, None, epoch).and_then(|_| unsafe {
+        sampling::start::join(target, family, domains).map_err(str::to_owned)
+    });
+    if let Err(reason) = sampled {
+        // SAFETY: as above.
+        unsafe { leave::give_back_code() };
+        return Err(reason);
+    }
+    let snapshots = snapshot::lifecycle::prepare(target, family);
+    collection_hooks::watch();
+    // SAFETY: no thread begins one of the sampler's functions now.
+    unsafe { handover::watch(target, family) };
+    note_missing_snapshots(target, snapshots);
+    Ok(())
+}
+
+/// The process that is recorded, at this phase of its life. The error is a reason.
+fn target(
+    pending: PendingStart,
+    phase: Phase,
+) -> Result<(Target, &'static dyn RuntimeFamily), String> {
+    let missing = |name: &str| format!("its runtime does not export {name}");
+    let family = family_of(pending.version);
+    let mut runtime = OcamlRuntime::find(pending.version, family).map_err(missing)?;
+    calibrate_layout(&mut runtime, phase)?;
+    let frame_tables = family.frame_tables(pending.version).map_err(missing)?;
+    // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
+    let memory = unsafe { ThisProcess::new() };
+    if frame_tables.current(memory).is_none() {
+        return Err(missing(symbols::callstack::DESCRIPTORS));
+    }
+    let options = pending.options;
+    let target = Target {
+        runtime,
+        memory,
+        frame_tables,
+        seed: options.seed.unwrap_or_else(seeding::random),
+        checked: options.check_callstacks.then(|| Lock::new(Checked::default())),
+        options,
+        session: pending.session,
+        malloc: None,
+        incremental: AtomicBool::new(false),
+        arguments: pending.arguments,
+        notes: Vec::new(),
+    };
+    Ok((target, family))
+}
+
+fn note_missing_snapshots(target: &Target, snapshots: Result<(), String>) {
     if let Err(reason) = snapshots {
         without_snapshots();
         // Where nobody has asked for any so far, there is nothing to say.
@@ -103,7 +160,6 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
             note(format!("there will be no heap snapshots: {reason}"));
         }
     }
-    Ok(())
 }
 
 /// What the agent's sampler needs of the runtime, or why it cannot be had; nothing where the runtime's own is used. That
@@ -126,11 +182,11 @@ fn choose_sampler(target: &mut Target) -> Option<Result<substitute::Found, Strin
 }
 
 /// Checks that the runtime is laid out as its version says.
-fn calibrate_layout(runtime: &mut OcamlRuntime) -> Result<(), String> {
+fn calibrate_layout(runtime: &mut OcamlRuntime, phase: Phase) -> Result<(), String> {
     let memory = Probed::open().map_err(|error| format!("cannot read its memory: {error}"))?;
     let [from, to] = symbols::state::MINOR_HEAPS.map(|name| memory.u64(symbol(name) as u64));
     let state = runtime.state();
-    let layout = calibrate(&memory, &runtime.layout, state, from.zip(to), Phase::Start);
+    let layout = calibrate(&memory, &runtime.layout, state, from.zip(to), phase);
     runtime.layout = layout.map_err(|mismatch| {
         format!("its runtime is not laid out as that of OCaml {}: {mismatch}", runtime.version)
     })?;

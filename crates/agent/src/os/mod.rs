@@ -23,6 +23,8 @@ pub(crate) mod patch;
 pub(crate) mod private_stack;
 pub(crate) mod program;
 pub(crate) mod prologue;
+pub(crate) mod replaceable;
+pub(crate) mod replaced_hook;
 pub(crate) mod seccomp;
 pub(crate) mod symbol;
 pub(crate) mod thread_exit;

@@ -121,6 +121,17 @@ pub(crate) fn start(stack: usize, run: Run) -> bool {
     true
 }
 
+/// Lets threads begin again in this process, after all had ended.
+pub(crate) fn begin_anew() {
+    OWN.main_has_ended.store(0, SeqCst);
+    for thread in OWN.ids.iter().filter(|thread| !exists(thread.load(SeqCst))) {
+        thread.store(0, SeqCst);
+    }
+    for run in &OWN.started {
+        run.store(ptr::null_mut(), SeqCst);
+    }
+}
+
 /// Makes the thread.
 fn begin_thread(stack: usize, run: Run) -> bool {
     // SAFETY: every call gets valid arguments; the signal mask is put back.
@@ -211,7 +222,7 @@ pub(crate) fn sleep(milliseconds: u64) -> bool {
 
 /// True if the main thread is gone: it may have ended by the system call alone. A thread that has ended has no memory to
 /// be read, and asking for that takes no descriptor.
-fn main_is_gone() -> bool {
+pub(crate) fn main_is_gone() -> bool {
     let (from, mut to) = (0_u8, 0_u8);
     let local = libc::iovec { iov_base: (&raw mut to).cast(), iov_len: 1 };
     let remote = libc::iovec { iov_base: (&raw const from).cast_mut().cast(), iov_len: 1 };
@@ -293,6 +304,15 @@ pub(crate) fn one_of_theirs_ends() -> bool {
 /// Has the threads of ours end, if this process has any, and waits for it, for so many milliseconds. None begins
 /// any more.
 pub(crate) fn end_ours(patience: u32) {
+    end_but(0, patience);
+}
+
+/// Has all threads of ours end but this one, and waits as long as one of them may take a snapshot.
+pub(crate) fn end_others() {
+    end_but(gettid(), LONG_PATIENCE);
+}
+
+fn end_but(spared: i32, patience: u32) {
     if OWN.process.load(SeqCst) != pid() {
         return;
     }
@@ -302,7 +322,7 @@ pub(crate) fn end_ours(patience: u32) {
         wake_others();
         let some_exist = || {
             let mut ids = OWN.ids.iter().map(|thread| thread.load(SeqCst));
-            OWN.beginning.load(SeqCst) != 0 || ids.any(|id| id != 0 && exists(id))
+            OWN.beginning.load(SeqCst) != 0 || ids.any(|id| id != 0 && id != spared && exists(id))
         };
         let mut waited = 0;
         while some_exist() && waited < patience {

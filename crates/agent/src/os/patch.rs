@@ -1,12 +1,30 @@
 //! Redirects a function of the runtime to one of ours by overwriting its first instructions.
 //!
 //! Used for a function that the runtime calls directly, so that interposition cannot reach it.
-//! Done once, before the program's own code runs, while the process has one thread.
+//! Done before the program's own code runs, or while no thread is in the function.
 
 use std::ffi::{CStr, c_void};
 use std::io;
 
 use crate::os::far_jump::{FAR_JUMP, far_jump};
+
+/// A function whose calls arrive at ours.
+#[derive(Clone, Copy)]
+pub(crate) struct Redirection {
+    function: u64,
+    original: [u8; FAR_JUMP],
+}
+
+impl Redirection {
+    /// Lets calls arrive at the function itself again.
+    ///
+    /// # Safety
+    /// No thread runs the function's first instructions meanwhile.
+    pub(crate) unsafe fn undo(&self) -> io::Result<()> {
+        // SAFETY: as the caller promises; these are the function's own instructions.
+        unsafe { write_code(self.function as *mut u8, &self.original) }
+    }
+}
 
 /// Lets calls of a function arrive at `ours`. Fails if its `size` is too small to hold the jump, or if
 /// its memory cannot be written.
@@ -18,12 +36,16 @@ pub(crate) unsafe fn redirect(
     function: *mut u8,
     size: usize,
     ours: *const c_void,
-) -> io::Result<()> {
+) -> io::Result<Redirection> {
     if function.is_null() || size < FAR_JUMP {
         return Err(io::Error::from(io::ErrorKind::Unsupported));
     }
     // SAFETY: as the caller promises; the jump is within the function.
-    unsafe { write_code(function, &far_jump(ours as u64)) }
+    unsafe {
+        let original = function.cast::<[u8; FAR_JUMP]>().read();
+        write_code(function, &far_jump(ours as u64))?;
+        Ok(Redirection { function: function as u64, original })
+    }
 }
 
 /// Overwrites code. Threads that execute it meanwhile may see half of it.

@@ -7,14 +7,12 @@
 
 use std::ffi::c_void;
 use std::mem;
-use std::sync::atomic::{
-    AtomicPtr,
-    Ordering::{AcqRel, Acquire, Release},
-};
+use std::sync::atomic::{AtomicPtr, Ordering::Acquire};
 
 use memtrail_ocaml::symbols::{major_gc, minor_gc};
 
 use crate::os::clock::{Clock, monotonic};
+use crate::os::replaced_hook::ReplacedHook;
 use crate::os::symbol::symbol;
 use crate::os::tls;
 use crate::recording::collections::{MINOR, SLICE};
@@ -24,17 +22,15 @@ type Hook = unsafe extern "C" fn();
 
 /// The hooks that ours replace.
 struct Replaced {
-    begin: [AtomicPtr<c_void>; 2],
-    end: [AtomicPtr<c_void>; 2],
+    begin: [ReplacedHook; 2],
+    end: [ReplacedHook; 2],
 }
 
-static REPLACED: Replaced = Replaced {
-    begin: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2],
-    end: [const { AtomicPtr::new(std::ptr::null_mut()) }; 2],
-};
+static REPLACED: Replaced =
+    Replaced { begin: [const { ReplacedHook::new() }; 2], end: [const { ReplacedHook::new() }; 2] };
 
 /// What a variable of the runtime's is called, our hook, and where what was there before is kept.
-type Place = (&'static str, Hook, &'static AtomicPtr<c_void>);
+type Place = (&'static str, Hook, &'static ReplacedHook);
 
 fn places(kind: usize) -> [Place; 2] {
     let [begin, end] = [&REPLACED.begin[kind], &REPLACED.end[kind]];
@@ -53,13 +49,21 @@ fn variable(name: &str) -> Option<&'static AtomicPtr<c_void>> {
     (!variable.is_null()).then(|| unsafe { AtomicPtr::from_ptr(variable.cast::<*mut c_void>()) })
 }
 
-/// Puts our hooks in place, once, before the program's own code runs. Where the runtime does not export one of them,
+/// Puts our hooks in place, while nothing is collected. Where the runtime does not export one of them,
 /// nothing is counted in it.
 pub(crate) fn watch() {
     for (name, ours, replaced) in [places(MINOR), places(SLICE)].into_iter().flatten() {
         if let Some(variable) = variable(name) {
-            replaced.store(variable.load(Acquire), Release);
-            variable.swap(ours as *mut c_void, AcqRel);
+            replaced.put(variable, ours as *const c_void);
+        }
+    }
+}
+
+/// Gives the hooks back. Those that the program has put before ours go on calling ours, which count nothing then.
+pub(crate) fn watch_no_more() {
+    for (name, ours, replaced) in [places(MINOR), places(SLICE)].into_iter().flatten() {
+        if let Some(variable) = variable(name) {
+            replaced.take_out(variable, ours as *const c_void);
         }
     }
 }
@@ -71,8 +75,8 @@ pub(super) fn are_ours(kind: usize) -> bool {
     })
 }
 
-fn go_on(replaced: &AtomicPtr<c_void>) {
-    let replaced = replaced.load(Acquire);
+fn go_on(replaced: &ReplacedHook) {
+    let replaced = replaced.before();
     if !replaced.is_null() {
         // SAFETY: what stood in a hook's variable is a function of this type.
         unsafe { mem::transmute::<*mut c_void, Hook>(replaced)() };

@@ -62,6 +62,17 @@ pub(crate) fn end_with_note(words: &str) {
     }
 }
 
+/// Somebody asks to end the recording, with this note; the process goes on.
+pub(crate) fn complete(words: &str) {
+    if let Some(recorder) = own().filter(|recorder| !recorder.files.stopped.load(Relaxed)) {
+        keeping_errno(|| {
+            note(words.to_owned());
+            recorder.memory.measure_last();
+            recorder.complete();
+        });
+    }
+}
+
 /// There is no memory for our work any more: the process goes on without.
 pub(crate) fn for_want_of_memory() {
     if let Some(recorder) = own().filter(|recorder| !recorder.files.stopped.load(Relaxed)) {

@@ -153,6 +153,19 @@ impl Recorder {
         });
     }
 
+    /// Ends the recording of a process that goes on. Further samples are ignored.
+    pub(crate) fn complete(&self) {
+        self.files.stopped.store(true, Release);
+        lock::while_ending(|| {
+            let passed_over = self.flush();
+            self.note(None, FileState::Complete, passed_over);
+            if let Some(mut description) = self.description.try_lock_for() {
+                description.ended_unix_us = Some(self.files.clock.now().0);
+                let _ = self.files.folder.save(&description);
+            }
+        });
+    }
+
     /// Brings all to the file. Further samples are ignored; how the process ends is for others to see.
     pub(crate) fn stop(&self) {
         self.files.stopped.store(true, Release);

@@ -3,15 +3,20 @@
 //!
 //! The memory is mapped before the program's own code runs, and is there in forked copies, too.
 
-use std::ffi::CString;
+use std::ffi::{CString, c_void};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Acquire, Ordering::Release};
+use std::sync::atomic::{
+    AtomicPtr, AtomicU32,
+    Ordering::{AcqRel, Acquire, Release},
+};
 
 use memtrail_recording::relay::{Host, Operation, RELAY_FILE, Refused, Relay, Sender};
 use memtrail_recording::session::OPTIONS_FILE;
 
 static RELAY: AtomicPtr<Relay> = AtomicPtr::new(std::ptr::null_mut());
+/// The page of the options.
+static KNOWN: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
 
 /// Maps the memory of a session. Without it, or with the launcher gone, every call is refused.
 pub(crate) fn map(session: &Path) {
@@ -46,8 +51,26 @@ pub(crate) fn stay_known(session: &Path) {
         let descriptor = libc::open(file.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC);
         if descriptor >= 0 {
             let (access, flags) = (libc::PROT_READ, libc::MAP_SHARED);
-            libc::mmap(std::ptr::null_mut(), 1, access, flags, descriptor, 0);
+            let page = libc::mmap(std::ptr::null_mut(), 1, access, flags, descriptor, 0);
             libc::close(descriptor);
+            if page != libc::MAP_FAILED {
+                KNOWN.store(page, Release);
+            }
+        }
+    }
+}
+
+/// Unmaps what was mapped of a session: this process is none of its any more. No thread of ours calls the launcher now.
+pub(crate) fn unmap() {
+    let relay = RELAY.swap(std::ptr::null_mut(), AcqRel);
+    let page = KNOWN.swap(std::ptr::null_mut(), AcqRel);
+    // SAFETY: mappings of ours, which nobody uses any more.
+    unsafe {
+        if !relay.is_null() {
+            libc::munmap(relay.cast(), size_of::<Relay>());
+        }
+        if !page.is_null() {
+            libc::munmap(page, 1);
         }
     }
 }

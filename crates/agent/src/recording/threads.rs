@@ -22,8 +22,8 @@ pub(crate) struct ThreadId(pub(crate) u32);
 /// A thread, as the file knows it.
 pub(crate) struct Identity {
     pub(crate) thread_id: ThreadId,
-    /// The process in which its name was last put down.
-    introduced_in: u32,
+    /// The folder, by its address, in which its name was last put down.
+    introduced_in: usize,
 }
 
 static THREADS: AtomicU32 = AtomicU32::new(0);
@@ -76,9 +76,10 @@ impl ThreadLog {
                 // Writing to a string does not fail.
                 let _ = write!(lines, "{HEADING}\nb 0 0 {}\n", first.0);
             }
-            let pid = std::process::id();
-            if thread_id == at_work.thread_id && at_work.introduced_in != pid {
-                at_work.introduced_in = pid;
+            // Each recording has a folder that lives as long as the process.
+            let here = std::ptr::from_ref(folder).addr();
+            if thread_id == at_work.thread_id && at_work.introduced_in != here {
+                at_work.introduced_in = here;
                 let _ = writeln!(lines, "t {} {} {}", thread_id.0, gettid(), name());
             }
             let _ = writeln!(lines, "b {} {} {}", domain.0, id.0, thread_id.0);

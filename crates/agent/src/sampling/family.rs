@@ -24,6 +24,36 @@ pub(crate) trait Sampler: Sync {
     /// The values are right for `caml_memprof_start`, which may be called here and now. The process has one thread.
     unsafe fn start(&self, target: &'static Target, arguments: &Arguments) -> Option<RateControl>;
 
+    /// True if the program samples by itself, or has blocks that it sampled.
+    ///
+    /// # Safety
+    /// As [`Self::join`].
+    unsafe fn is_in_use(&self, target: &Target, domains: &[u64]) -> bool;
+
+    /// Starts the sampler in a program that runs and does not sample by itself.
+    ///
+    /// # Safety
+    /// The values are right for the sampler. All domains, which have these states, are stopped where the runtime's state
+    /// is whole, and this thread acts for the main one.
+    unsafe fn join(
+        &self,
+        target: &'static Target,
+        arguments: &Arguments,
+        domains: &[u64],
+    ) -> Result<Option<RateControl>, &'static str>;
+
+    /// True if a thread is in the midst of a callback of the sampler's.
+    ///
+    /// # Safety
+    /// As [`Self::join`].
+    unsafe fn calls_back(&self, target: &Target, domains: &[u64]) -> bool;
+
+    /// Stops the sampler, and forgets all that it sampled for us: it is as before [`Self::join`].
+    ///
+    /// # Safety
+    /// As [`Self::join`]. No thread is in the midst of a callback.
+    unsafe fn leave(&self, target: &Target, ours: Value, domains: &[u64]);
+
     /// What stopping it fails with when nothing runs.
     fn not_started(&self) -> &'static CStr;
 

@@ -38,7 +38,8 @@ struct Guard {
     /// `caml_failwith`.
     raise: u64,
     collection: Option<Collection>,
-    hooks: Vec<CodeHook>,
+    /// The redirected functions, and the slots that they lead to.
+    redirected: Vec<(u64, u64)>,
 }
 
 impl Guard {
@@ -63,15 +64,51 @@ enum Progress {
 struct Handover {
     /// There if it is watched for.
     guard: OnceLock<Guard>,
+    /// The jumps in the functions that are redirected now.
+    hooks: Lock<Vec<CodeHook>>,
     progress: Lock<Progress>,
 }
 
-static HANDOVER: Handover =
-    Handover { guard: OnceLock::new(), progress: Lock::new(Progress::Ours) };
+static HANDOVER: Handover = Handover {
+    guard: OnceLock::new(),
+    hooks: Lock::new(Vec::new()),
+    progress: Lock::new(Progress::Ours),
+};
 
 /// Watches for the program using the sampler. False if that is not possible.
-pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bool {
-    let Some(sampler) = &target.runtime.sampler else { return false };
+///
+/// # Safety
+/// The process has one thread, or no thread begins one of the sampler's functions now.
+pub(crate) unsafe fn watch(target: &'static Target, family: &'static dyn Sampler) -> bool {
+    if HANDOVER.guard.get().is_none() && prepare(target, family).is_none() {
+        return false;
+    }
+    let redirected = HANDOVER.guard.get().map(|guard| &*guard.redirected).unwrap_or_default();
+    let hooks = redirected.iter().map(|&(theirs, slot)| {
+        // SAFETY: functions of the runtime, and ours in their place; the rest as the caller promises.
+        unsafe { CodeHook::begin(theirs as *mut c_void, slot).ok() }
+    });
+    let Some(hooks) = hooks.collect() else { return false };
+    *HANDOVER.hooks.lock() = hooks;
+    *HANDOVER.progress.lock() = Progress::Ours;
+    true
+}
+
+/// Watches no more. False if a function could not be given back.
+pub(crate) fn watch_no_more() -> bool {
+    let mut hooks = HANDOVER.hooks.lock();
+    hooks.retain(|hook| hook.end().is_err());
+    hooks.is_empty()
+}
+
+/// True while the sampler is ours, and not the program's.
+pub(crate) fn is_ours() -> bool {
+    *HANDOVER.progress.lock() == Progress::Ours
+}
+
+/// Finds the functions, once. Nothing if they cannot be redirected.
+fn prepare(target: &'static Target, family: &'static dyn Sampler) -> Option<()> {
+    let sampler = target.runtime.sampler.as_ref()?;
     let start = sampler.start_address;
     let stop = symbol(symbols::memprof::STOP);
     let asks = symbol(symbols::memprof::IS_SAMPLING);
@@ -81,22 +118,20 @@ pub(crate) fn watch(target: &'static Target, family: &'static dyn Sampler) -> bo
         (stop, instead_of_stop as unsafe extern "C" fn() as *const c_void),
         (asks, instead_of_is_sampling as extern "C" fn(Value) -> Value as *const c_void),
     ];
-    let Ok(slots) = trampoline_page::page(start, &redirected.map(|(_, ours)| ours)) else {
-        return false;
-    };
-    let hooks: Option<Vec<_>> = redirected
+    let slots = trampoline_page::page(start, &redirected.map(|(_, ours)| ours)).ok()?;
+    let redirected = redirected
         .iter()
         .zip(slots)
         .filter(|((theirs, _), _)| !theirs.is_null())
-        .map(|((theirs, _), slot)| {
-            // SAFETY: functions of the runtime, and ours in their place; the process has one thread.
-            unsafe { CodeHook::begin(*theirs, slot).ok() }
-        })
+        .map(|((theirs, _), slot)| (*theirs as u64, slot))
         .collect();
-    let Some(hooks) = hooks.filter(|_| !raise.is_null()) else { return false };
+    if raise.is_null() {
+        return None;
+    }
     let (start, stop, raise) = (start as u64, stop as u64, raise as u64);
     let collection = family.collection();
-    HANDOVER.guard.set(Guard { target, family, start, stop, raise, collection, hooks }).is_ok()
+    let guard = Guard { target, family, start, stop, raise, collection, redirected };
+    HANDOVER.guard.set(guard).ok()
 }
 
 /// Replaces `caml_memprof_start`: gives way, then jumps there with the program's arguments. No
@@ -221,7 +256,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
         if let Some(collection) = &guard.collection {
             collection.remove_hook(as_each_begins);
         }
-        if guard.hooks.iter().any(|hook| hook.end().is_err()) {
+        if !watch_no_more() {
             return nowhere;
         }
         *progress = Progress::Theirs;
@@ -239,7 +274,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
 pub(crate) fn end_sampling() {
     let Some(guard) = HANDOVER.guard.get() else { return };
     let Some(mut progress) = HANDOVER.progress.lock_unless_ending() else { return };
-    if *progress != Progress::Ours || guard.hooks.iter().any(|hook| hook.end().is_err()) {
+    if *progress != Progress::Ours || !watch_no_more() {
         return;
     }
     *progress = Progress::Theirs;

@@ -17,6 +17,8 @@ pub(crate) mod ocaml4;
 pub(crate) mod ocaml5;
 pub(crate) mod premature_dealloc;
 pub(crate) mod rate;
+mod running_multicore;
+mod running_single;
 pub(crate) mod seeding;
 pub(crate) mod splitmix;
 pub(crate) mod start;

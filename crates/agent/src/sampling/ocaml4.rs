@@ -14,7 +14,7 @@ use crate::sampling::collection::Collection;
 use crate::sampling::family::Sampler;
 use crate::sampling::rate::RateControl;
 use crate::sampling::rate::statics::Statics;
-use crate::sampling::{seeding, trampoline};
+use crate::sampling::{running_single, seeding, trampoline};
 
 impl Sampler for Ocaml4 {
     fn callback(&self, callback: Callback) -> *const () {
@@ -35,6 +35,31 @@ impl Sampler for Ocaml4 {
             target.runtime.start_sampler(arguments.rate, arguments.frames, arguments.tracker);
         }
         Some(found.map_or(RateControl::Thinned, RateControl::Single))
+    }
+
+    unsafe fn is_in_use(&self, target: &Target, _: &[u64]) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { running_single::is_in_use(target) }
+    }
+
+    unsafe fn join(
+        &self,
+        target: &'static Target,
+        arguments: &Arguments,
+        _: &[u64],
+    ) -> Result<Option<RateControl>, &'static str> {
+        // SAFETY: it neither allocates nor collects, and the caller holds the runtime's lock.
+        Ok(unsafe { self.start(target, arguments) })
+    }
+
+    unsafe fn calls_back(&self, _: &Target, _: &[u64]) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { running_single::calls_back() }
+    }
+
+    unsafe fn leave(&self, target: &Target, _: Value, _: &[u64]) {
+        // SAFETY: our profile runs, so this neither fails nor raises. It frees the tables.
+        unsafe { target.runtime.stop_sampler() };
     }
 
     fn not_started(&self) -> &'static CStr {

@@ -17,7 +17,7 @@ use crate::sampling::capture_hook::{CollectMulticore, collect_multicore};
 use crate::sampling::collection::Collection;
 use crate::sampling::family::Sampler;
 use crate::sampling::rate::RateControl;
-use crate::sampling::{channel_buffers, seeding, static_profile, trampoline};
+use crate::sampling::{channel_buffers, running_multicore, seeding, static_profile, trampoline};
 
 impl Sampler for Ocaml5 {
     fn callback(&self, callback: Callback) -> *const () {
@@ -38,6 +38,30 @@ impl Sampler for Ocaml5 {
             static_profile::replace(target, profile, ours)
         };
         profiles.map(RateControl::Multicore)
+    }
+
+    unsafe fn is_in_use(&self, target: &Target, domains: &[u64]) -> bool {
+        running_multicore::is_in_use(target, domains)
+    }
+
+    unsafe fn join(
+        &self,
+        target: &'static Target,
+        arguments: &Arguments,
+        domains: &[u64],
+    ) -> Result<Option<RateControl>, &'static str> {
+        // SAFETY: as the caller promises.
+        unsafe { running_multicore::join(target, arguments, domains) }
+            .map(|profiles| Some(RateControl::Multicore(profiles)))
+    }
+
+    unsafe fn calls_back(&self, target: &Target, domains: &[u64]) -> bool {
+        running_multicore::calls_back(target, domains)
+    }
+
+    unsafe fn leave(&self, target: &Target, ours: Value, domains: &[u64]) {
+        // SAFETY: as the caller promises.
+        unsafe { running_multicore::leave(target, ours, domains) };
     }
 
     fn not_started(&self) -> &'static CStr {

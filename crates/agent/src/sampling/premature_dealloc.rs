@@ -8,7 +8,7 @@
 //! `caml_final_update_last_minor`. That follows on every path, for the same domain, while its minor
 //! heap is as it was, and before anything is allocated or any callback runs.
 //!
-//! Both are single `call` instructions, changed before the process has a second thread. If there is
+//! Both are single `call` instructions, changed while no thread executes them. If there is
 //! any doubt which they are, nothing is changed, and the recording says so. So far only amd64's calls
 //! are known here.
 #![cfg_attr(
@@ -25,6 +25,7 @@ use memtrail_ocaml::{Version, symbols};
 
 use crate::context::functions::size_of_function;
 use crate::context::runtime::OcamlRuntime;
+use crate::os::lock::Lock;
 use crate::os::objects::find_in_objects;
 use crate::os::patch::write_code;
 use crate::os::symbol::symbol;
@@ -41,12 +42,18 @@ struct Functions {
 }
 
 static FUNCTIONS: OnceLock<Functions> = OnceLock::new();
+/// Our functions are called through it, wherever the runtime's call is.
+static SLOT: OnceLock<u64> = OnceLock::new();
+/// Calls that were changed: where they are, and the instructions as they were.
+static MENDED: Lock<Vec<(usize, [u8; CALL])>> = Lock::new(Vec::new());
+/// Bytes of a call.
+const CALL: usize = 5;
 
 /// Mends the runtime, if its version needs it. Gives what readers of the recording should know if it has
 /// the fault and keeps it.
 ///
 /// # Safety
-/// Only while the process has one thread.
+/// Only while the process has one thread, or no thread is in a minor collection.
 pub(crate) unsafe fn prevent(runtime: &OcamlRuntime) -> Option<&'static str> {
     // SAFETY: as the caller promises.
     (has_fault(runtime.version) && unsafe { mend() }.is_none()).then_some(NOTE)
@@ -55,6 +62,19 @@ pub(crate) unsafe fn prevent(runtime: &OcamlRuntime) -> Option<&'static str> {
 /// Whether a version has the fault.
 fn has_fault(version: Version) -> bool {
     version == Version::V5_3
+}
+
+/// Leaves the runtime as it was before [`prevent`].
+///
+/// # Safety
+/// No thread is in a minor collection.
+pub(crate) unsafe fn give_back() {
+    let mut mended = MENDED.lock();
+    // In the order in which looking twice does no harm.
+    for (at, original) in mended.drain(..).rev() {
+        // SAFETY: the instruction that was there; no thread executes it, as the caller promises.
+        let _ = unsafe { write_code(at as *mut u8, &original) };
+    }
 }
 
 /// Replaces `caml_final_update_last_minor`.
@@ -74,10 +94,9 @@ unsafe fn mend() -> Option<()> {
 }
 
 /// # Safety
-/// Only while the process has one thread.
+/// As [`prevent`].
 #[cfg(target_arch = "x86_64")]
 unsafe fn mend() -> Option<()> {
-    const CALL: usize = 5;
     let find = |name: &str| Some(symbol(name)).filter(|address| !address.is_null());
     let after_minor = find(symbols::minor_gc::AFTER_MINOR)?;
     let update_last = find(symbols::minor_gc::UPDATE_LAST)?;
@@ -92,7 +111,11 @@ unsafe fn mend() -> Option<()> {
         return None;
     }
     let ours: OfDomain = instead_of_update_last;
-    let slot = *trampoline_page::page(after_minor, &[ours as *const c_void]).ok()?.first()?;
+    if SLOT.get().is_none() {
+        let slots = trampoline_page::page(after_minor, &[ours as *const c_void]).ok()?;
+        let _ = SLOT.set(*slots.first()?);
+    }
+    let slot = *SLOT.get()?;
     let distance = i32::try_from(slot as i64 - (late + CALL) as i64).ok()?;
     // SAFETY: the runtime declares both `void f(caml_domain_state *)`.
     let functions = unsafe {
@@ -101,10 +124,13 @@ unsafe fn mend() -> Option<()> {
             update_last: mem::transmute::<*mut c_void, OfDomain>(update_last),
         }
     };
-    FUNCTIONS.set(functions).ok()?;
+    FUNCTIONS.get_or_init(|| functions);
+    // SAFETY: two calls of five bytes each.
+    let original = |at: usize| (at, unsafe { (at as *const [u8; CALL]).read_unaligned() });
+    MENDED.lock().extend([original(late), original(early)]);
     // In this order, as looking twice does no harm.
     // SAFETY: both are calls of five bytes, of a function that takes and gives the same, or of nothing;
-    // no other thread runs.
+    // no other thread runs them.
     unsafe {
         write_code((late + 1) as *mut u8, &distance.to_le_bytes()).ok()?;
         // nopl 0(%rax,%rax,1)

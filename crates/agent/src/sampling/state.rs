@@ -1,8 +1,7 @@
 //! What sampling needs to know of the process.
 
-use std::sync::OnceLock;
-
 use crate::context::target::Target;
+use crate::os::replaceable::Replaceable;
 use crate::sampling::callstack::capturer::Capturer;
 
 /// The value that stands for the whole program.
@@ -11,11 +10,16 @@ pub(crate) struct Sampling {
     pub(crate) capturer: Capturer,
 }
 
-static SAMPLING: OnceLock<Sampling> = OnceLock::new();
+static SAMPLING: Replaceable<Sampling> = Replaceable::new();
 
-/// Sets it up, once.
+/// Sets it up, once for each recording that is begun in this process.
 pub(crate) fn set_up(target: &'static Target) {
-    let _ = SAMPLING.set(Sampling { target, capturer: Capturer::new(target) });
+    SAMPLING.set(Sampling { target, capturer: Capturer::new(target) });
+}
+
+/// Forgets it: nothing is sampled any more.
+pub(crate) fn forget() {
+    SAMPLING.clear();
 }
 
 /// There once sampling is prepared.

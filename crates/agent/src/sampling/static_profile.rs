@@ -9,24 +9,24 @@
 //! There is a copy for each rate, and none ever changes until sampling ends. The one that a domain has tells at which rate
 //! all its distances were drawn; a domain that is spawned inherits it. Another rate is another copy.
 
-use std::sync::OnceLock;
-
-use memtrail_ocaml::block::{self, Value};
+use memtrail_ocaml::block::{self, UNIT, Value};
 use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::memprof::{
-    self, DISTANCES, domain, entries, profile, reciprocal_logarithm, thread,
+    self, DISTANCES, TRACKER_WOSIZE, domain, entries, profile, reciprocal_logarithm, thread,
 };
 use memtrail_recording::rates::MAX_HALVINGS;
 
 use crate::context::halvings::Halvings;
 use crate::context::target::Target;
+use crate::os::replaceable::Replaceable;
+use crate::sampling::arguments::Arguments;
 use crate::sampling::value::{Float, Record};
 
 type Profile = Record<{ profile::WOSIZE as usize }>;
 
 /// All copies, once there are some.
-static COPIES: OnceLock<&'static [Profile]> = OnceLock::new();
+static COPIES: Replaceable<&'static [Profile]> = Replaceable::new();
 
 /// The copies: that at index k is for the base rate, halved k times.
 pub(crate) struct Profiles(&'static [Profile]);
@@ -48,25 +48,58 @@ pub(crate) unsafe fn replace(target: &Target, made: Value, ours: u64) -> Option<
     unsafe { (logarithm as *mut Value).write(number) };
     let holders = holders(target, memory, made)?;
     let fields = std::array::from_fn(|at| memory.field(made, 8 * at as u64).unwrap_or(0));
-    let profiles: &[Profile] = (0..=MAX_HALVINGS)
-        .map(|k| copy(fields, target.options.rate, Halvings(k)))
-        .collect::<Vec<_>>()
-        .leak();
-    let _ = COPIES.set(profiles);
+    let profiles = keep(fields, target.options.rate);
     for at in holders {
         // SAFETY: fields of the sampler's tables, which hold this profile and nothing else; only
         // this domain uses them, on whose thread we are.
-        unsafe { (at as *mut Value).write(profiles[0].value()) };
+        unsafe { (at as *mut Value).write(profiles.first()) };
     }
-    has_drawn(target, memory).then_some(Profiles(profiles))
+    has_drawn(target, memory).then_some(profiles)
+}
+
+/// Makes profiles for a program that runs, of which no domain has one yet.
+pub(super) fn make(target: &Target, arguments: &Arguments) -> Option<Profiles> {
+    let memory = target.memory;
+    let boxed = |number| Box::leak(Box::new(Float::new(number))).value();
+    let callbacks = (0..TRACKER_WOSIZE).map(|field| memory.field(arguments.tracker, 8 * field));
+    let callbacks: Vec<Value> = callbacks.collect::<Option<_>>()?;
+    let mut fields = [UNIT; profile::WOSIZE as usize];
+    fields[profile::STATUS as usize] = block::integer(profile::SAMPLING);
+    fields[profile::RATE as usize] = arguments.rate;
+    fields[profile::LOGARITHM as usize] = boxed(reciprocal_logarithm(target.options.rate));
+    fields[profile::FRAMES as usize] = arguments.frames;
+    fields.get_mut(profile::CALLBACKS as usize..)?.copy_from_slice(&callbacks);
+    Some(keep(fields, target.options.rate))
+}
+
+/// Keeps a profile, and those for all halved rates.
+fn keep(fields: [Value; profile::WOSIZE as usize], base: f64) -> Profiles {
+    let profiles: &[Profile] =
+        (0..=MAX_HALVINGS).map(|k| copy(fields, base, Halvings(k))).collect::<Vec<_>>().leak();
+    COPIES.set(profiles);
+    Profiles(profiles)
+}
+
+/// Forgets all copies: no domain has one any more.
+pub(super) fn forget() {
+    COPIES.clear();
 }
 
 /// Stops all copies, whichever domains have them.
 pub(super) fn stop_all() {
+    set_status(profile::STOPPED);
+}
+
+/// Stops all copies for good: the runtime forgets the blocks that were sampled for them.
+pub(super) fn discard_all() {
+    set_status(profile::DISCARDED);
+}
+
+fn set_status(wanted: i64) {
     for copy in COPIES.get().copied().unwrap_or_default() {
         let status = (copy.value() + profile::STATUS * 8) as *mut Value;
         // SAFETY: a field of ours, which the runtime writes as well; an integer replaces an integer.
-        unsafe { status.write_volatile(block::integer(profile::STOPPED)) };
+        unsafe { status.write_volatile(block::integer(wanted)) };
     }
 }
 
@@ -104,6 +137,11 @@ fn copy(mut fields: [Value; profile::WOSIZE as usize], base: f64, halvings: Halv
 }
 
 impl Profiles {
+    /// The profile with the base rate.
+    pub(super) fn first(&self) -> Value {
+        self.0.first().map_or(UNIT, Record::value)
+    }
+
     fn index(&self, value: Value) -> Option<usize> {
         let distance = value.checked_sub(self.0.first()?.value())? as usize;
         let index = distance / size_of::<Profile>();

@@ -33,6 +33,11 @@ pub(crate) struct Closure {
     info: u64,
 }
 
+// SAFETY: never changes, and its code may run on any thread.
+unsafe impl Send for Closure {}
+// SAFETY: as above.
+unsafe impl Sync for Closure {}
+
 impl Closure {
     pub(crate) const fn new(code: *const (), version: Version) -> Self {
         let header = header(CLOSURE_WOSIZE, tag::CLOSURE, COLOUR_STATIC);

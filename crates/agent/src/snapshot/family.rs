@@ -9,6 +9,9 @@ pub(crate) trait HoldStill: Sync {
     /// Puts hooks in place, before the program's own code runs. The main domain's thread calls.
     fn prepare(&self, options: &SnapshotOptions);
 
+    /// Gives the hooks back, while the heap holds still and no thread of ours looks for requests.
+    fn give_back(&self);
+
     /// Takes a snapshot for the program, which calls from its own code. False if too many are being
     /// written and it does not insist.
     fn now(&self, label: &str, insist: bool) -> bool;

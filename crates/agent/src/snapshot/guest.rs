@@ -48,7 +48,7 @@ static VISIT: Visit = Visit {
 /// # Safety
 /// Systhreads has begun: its hooks are in these variables. `work` neither unwinds nor allocates on
 /// the OCaml heap.
-pub(super) unsafe fn visit(
+pub(crate) unsafe fn visit(
     enter: *const AtomicPtr<c_void>,
     leave: *const AtomicPtr<c_void>,
     mut work: impl FnMut(),

@@ -16,7 +16,7 @@ use crate::recording::notes::note;
 /// The family of the runtime, for snapshots that only the program asks for.
 static FAMILY: OnceLock<&'static dyn SnapshotFamily> = OnceLock::new();
 
-/// Gets ready, before the program's own code runs. The error says why there can be no snapshots.
+/// Gets ready, before the program's own code runs or while the heap holds still. The error says why there can be no snapshots.
 pub(crate) fn prepare(
     target: &'static Target,
     family: &'static dyn SnapshotFamily,
@@ -27,15 +27,17 @@ pub(crate) fn prepare(
     let heap = family.find(target).map_err(missing)?;
     setting::set(Setting { target, options, heap });
     heap.prepare(options);
-    if let Some(number) = options.signal {
+    if let Some(number) = options.signal.filter(|_| !target.options.attached) {
         signal::install(number);
     }
     if options.out_of_memory
+        && !target.options.attached
         && let Err(reason) = out_of_memory::prepare()
     {
         note(format!("there will be no heap snapshot when memory runs out: {reason}"));
     }
-    if options.exit || options.auto {
+    // Later the program has its own handlers, and would see ours.
+    if (options.exit || options.auto) && !target.options.attached {
         deadly_signal::install();
     }
     control::start();
@@ -119,6 +121,25 @@ pub(crate) fn end_of_process() {
     }
     writers::finish();
     deadly_signal::end_if_arrived();
+}
+
+/// No more snapshots are taken. Those that are being written are finished; threads of ours have ended.
+pub(crate) fn end() {
+    if setting().is_some() {
+        writers::finish();
+    }
+}
+
+/// Gives the runtime's hooks back, while the heap holds still.
+pub(crate) fn give_back() {
+    if let Some(setting) = setting() {
+        setting.heap.give_back();
+        setting::forget();
+        request::forget();
+        safepoint::begin_again();
+        writers::forget();
+        let _ = auto_costs::take();
+    }
 }
 
 /// The process is about to become another program, which must not find our copies among its children.

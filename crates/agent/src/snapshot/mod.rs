@@ -19,7 +19,7 @@ mod domain_stop;
 mod domains;
 pub(crate) mod family;
 mod forked_view;
-mod guest;
+pub(crate) mod guest;
 pub(crate) mod lifecycle;
 mod memory_pressure;
 mod ocaml4;

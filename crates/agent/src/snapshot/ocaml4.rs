@@ -28,6 +28,7 @@ use crate::context::ocaml4::Ocaml4;
 use crate::context::target::Target;
 use crate::os::clock::{monotonic, pause};
 use crate::os::ffi_guard::guarded;
+use crate::os::replaced_hook::ReplacedHook;
 use crate::os::symbol::{required, symbol};
 
 type Hook = unsafe extern "C" fn();
@@ -54,17 +55,22 @@ struct HookState {
     /// There once snapshots are set up.
     heap: OnceLock<Ocaml4Heap>,
     /// What was in the variable `minor_end` before.
-    minor_end: AtomicPtr<c_void>,
+    minor_end: ReplacedHook,
     /// What was in the variable `major` before.
-    major: AtomicPtr<c_void>,
+    major: ReplacedHook,
+    /// The runtime's hooks in the variables `enter` and `leave`, which do nothing.
+    enter: ReplacedHook,
+    leave: ReplacedHook,
     /// Where the program is, when it has one thread.
     gate: AtomicU32,
 }
 
 static HOOKS: HookState = HookState {
     heap: OnceLock::new(),
-    minor_end: AtomicPtr::new(std::ptr::null_mut()),
-    major: AtomicPtr::new(std::ptr::null_mut()),
+    minor_end: ReplacedHook::new(),
+    major: ReplacedHook::new(),
+    enter: ReplacedHook::new(),
+    leave: ReplacedHook::new(),
     gate: AtomicU32::new(INSIDE),
 };
 
@@ -168,9 +174,20 @@ impl HoldStill for Ocaml4Heap {
         if options.every_major {
             put(self.major, at_major as Hook, &HOOKS.major);
         }
-        // The runtime's own hooks do nothing.
-        put(self.enter, enter as Hook, &AtomicPtr::default());
-        put(self.leave, leave as Hook, &AtomicPtr::default());
+        // Systhreads has its own there once the program runs; then the control thread is a guest.
+        if self.target.options.attached && has_systhreads() {
+            return;
+        }
+        put(self.enter, enter as Hook, &HOOKS.enter);
+        put(self.leave, leave as Hook, &HOOKS.leave);
+    }
+
+    fn give_back(&self) {
+        take_out(self.minor_end, at_minor_end as Hook, &HOOKS.minor_end);
+        take_out(self.major, at_major as Hook, &HOOKS.major);
+        take_out(self.enter, enter as Hook, &HOOKS.enter);
+        take_out(self.leave, leave as Hook, &HOOKS.leave);
+        HOOKS.gate.store(INSIDE, Release);
     }
 
     fn now(&self, label: &str, _: bool) -> bool {
@@ -238,14 +255,24 @@ impl SnapshotFamily for Ocaml4 {
 }
 
 /// Puts a hook of ours into a variable, and keeps what was there.
-fn put(variable: *const AtomicPtr<c_void>, ours: Hook, before: &AtomicPtr<c_void>) {
+fn put(variable: *const AtomicPtr<c_void>, ours: Hook, before: &ReplacedHook) {
     // SAFETY: the variable is the runtime's, and holds a function of this type or null.
-    let was = unsafe { (*variable).swap(ours as *mut c_void, AcqRel) };
-    before.store(was, Release);
+    before.put(unsafe { &*variable }, ours as *const c_void);
 }
 
-fn go_on(before: &AtomicPtr<c_void>) {
-    let before = before.load(Acquire);
+/// Takes it out again.
+fn take_out(variable: *const AtomicPtr<c_void>, ours: Hook, before: &ReplacedHook) {
+    // SAFETY: as above.
+    before.take_out(unsafe { &*variable }, ours as *const c_void);
+}
+
+/// True if the program is linked with systhreads.
+fn has_systhreads() -> bool {
+    !symbol(names::REGISTER_THREAD[0]).is_null()
+}
+
+fn go_on(before: &ReplacedHook) {
+    let before = before.before();
     if !before.is_null() {
         // SAFETY: what stood in a hook's variable is a function of this type.
         unsafe { std::mem::transmute::<*mut c_void, Hook>(before)() };

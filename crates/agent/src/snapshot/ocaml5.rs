@@ -31,6 +31,7 @@ use crate::context::ocaml5::Ocaml5;
 use crate::context::target::Target;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::os::replaced_hook::ReplacedHook;
 use crate::os::symbol::{required, symbol};
 use crate::recording::installed::place;
 use crate::recording::notes::note;
@@ -66,13 +67,13 @@ struct HookState {
     /// What was in the variable `interrupt` before.
     interrupt: AtomicPtr<c_void>,
     /// What was in the variable `scan_roots` before.
-    scan_roots: AtomicPtr<c_void>,
+    scan_roots: ReplacedHook,
 }
 
 static HOOKS: HookState = HookState {
     heap: OnceLock::new(),
     interrupt: AtomicPtr::new(std::ptr::null_mut()),
-    scan_roots: AtomicPtr::new(std::ptr::null_mut()),
+    scan_roots: ReplacedHook::new(),
 };
 
 /// How often a domain tries to stop the others before it raises `Out_of_memory` all the same.
@@ -223,9 +224,21 @@ impl HoldStill for Ocaml5Heap {
             ),
         }
         // SAFETY: the variable is the runtime's; systhreads keeps what stands there.
-        let before =
-            unsafe { (*self.scan_roots).swap(scanning_roots as ScanHook as *mut c_void, AcqRel) };
-        HOOKS.scan_roots.store(before, Release);
+        HOOKS
+            .scan_roots
+            .put(unsafe { &*self.scan_roots }, scanning_roots as ScanHook as *const c_void);
+    }
+
+    fn give_back(&self) {
+        let ours = interrupted as Hook as *mut c_void;
+        // SAFETY: the variables are the runtime's.
+        unsafe {
+            HOOKS
+                .scan_roots
+                .take_out(&*self.scan_roots, scanning_roots as ScanHook as *const c_void);
+            let before = HOOKS.interrupt.load(Acquire);
+            let _ = (*self.interrupt).compare_exchange(ours, before, AcqRel, Relaxed);
+        }
     }
 
     fn now(&self, label: &str, insist: bool) -> bool {
@@ -333,7 +346,7 @@ unsafe extern "C" fn scanning_roots(
     data: *mut c_void,
     domain: u64,
 ) {
-    let before = HOOKS.scan_roots.load(Acquire);
+    let before = HOOKS.scan_roots.before();
     if !before.is_null() {
         // SAFETY: what stood in the hook's variable is a function of this type.
         unsafe {

@@ -1,12 +1,11 @@
 //! What snapshots need to know of the process; there if the user asked for snapshots, or once the program did.
 
-use std::sync::OnceLock;
-
 use memtrail_recording::session::SnapshotOptions;
 
 use super::family::HoldStill;
 use crate::context::target::Target;
 use crate::os::forked;
+use crate::os::replaceable::Replaceable;
 
 pub(super) struct Setting {
     pub(super) target: &'static Target,
@@ -14,11 +13,16 @@ pub(super) struct Setting {
     pub(super) heap: &'static dyn HoldStill,
 }
 
-static SETTING: OnceLock<Setting> = OnceLock::new();
+static SETTING: Replaceable<Setting> = Replaceable::new();
 
 /// Sets it, unless another thread was faster.
 pub(super) fn set(setting: Setting) {
-    let _ = SETTING.set(setting);
+    SETTING.set(setting);
+}
+
+/// Forgets it: there are no snapshots any more.
+pub(super) fn forget() {
+    SETTING.clear();
 }
 
 /// Whether it was set in this process or the one it was forked from.

@@ -16,7 +16,7 @@ use super::ending;
 use super::process::{self, End};
 use super::relay::Service;
 use super::session::Session;
-use super::survivors::survivors;
+use super::survivors::{is_one, survivors};
 use crate::error::{Failure, Kind};
 
 /// Between looks at whether they have ended.
@@ -36,6 +36,11 @@ pub(super) fn take_over(session: &Path, relay: Option<&mut Service>) -> bool {
     if survivors(session, begin).is_empty() {
         return false;
     }
+    start(session, relay)
+}
+
+/// Starts it, whichever processes the session has.
+pub(super) fn start(session: &Path, relay: Option<&mut Service>) -> bool {
     if let Some(relay) = relay {
         relay.pause();
     }
@@ -58,7 +63,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             break;
         }
         // They may have children by then.
-        while known.iter().any(|&pid| is_alive(pid)) {
+        // An attached process may be detached.
+        let is_recorded = |pid| !options.attached || is_one(session.folder(), pid);
+        while known.iter().any(|&pid| is_alive(pid) && is_recorded(pid)) {
             thread::sleep(LOOK);
         }
     }

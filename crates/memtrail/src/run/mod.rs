@@ -1,6 +1,8 @@
 //! `memtrail run`: runs a program as it is, recorded.
 
 mod agent;
+#[cfg(target_arch = "x86_64")]
+pub(crate) mod attached;
 mod ending;
 mod environment;
 mod family_folder;
@@ -52,11 +54,11 @@ pub(crate) use stops::{Args as WakeArgs, run as wake_up};
 use viewing::{Announcement, Viewing};
 
 /// What is left of a callstack that is too deep must not be deeper than the limit.
-const SHORTEST: i64 = memtrail_trace::omitted::MAX_FRAMES_LEFT as i64;
+pub(crate) const SHORTEST: i64 = memtrail_trace::omitted::MAX_FRAMES_LEFT as i64;
 /// As many frames fit a packet of the trace, even if none of them can be predicted.
-const DEEPEST: i64 = 12 << 10;
+pub(crate) const DEEPEST: i64 = 12 << 10;
 /// Samples per word where the user does not say; the agent lowers it where they would cost too much.
-const BASE_RATE: f64 = 1e-4;
+pub(crate) const BASE_RATE: f64 = 1e-4;
 
 /// Run a program and record where its memory is allocated
 ///
@@ -466,6 +468,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         output,
         base,
         children: args.children,
+        attached: false,
         launcher: std::process::id(),
         runtime_callstacks: args.runtime_callstacks,
         check_callstacks: args.check_callstacks,

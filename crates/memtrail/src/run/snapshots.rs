@@ -55,6 +55,14 @@ enum When {
 }
 
 impl Args {
+    /// Returns a moment that a program which runs already cannot have, as the command line names it.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn only_from_the_start(&self) -> Option<&'static str> {
+        let known =
+            [(When::Exit, "exit"), (When::Signal, "signal"), (When::OutOfMemory, "out-of-memory")];
+        known.into_iter().find(|(when, _)| self.moments.contains(when)).map(|(_, name)| name)
+    }
+
     /// Whether something is wanted that only OCaml programs have.
     pub(super) fn is_of_ocaml(&self) -> bool {
         let Self { moments, signal: _, above, at_most: _, every: _, contents } = self;
@@ -79,7 +87,7 @@ impl Args {
     }
 
     /// What is passed to the agent; nothing if there are to be no snapshots, whoever asks.
-    pub(super) fn resolve(&self) -> Option<SnapshotOptions> {
+    pub(crate) fn resolve(&self) -> Option<SnapshotOptions> {
         let wants = |when| self.moments.contains(&when);
         if wants(When::Off) {
             return None;

@@ -9,17 +9,20 @@ use memtrail_recording::{is_alive, started_at};
 /// Processes, started at some time or later, that agents of this session are recording, or would:
 /// they have its options mapped.
 pub(super) fn survivors(session: &Path, begin: u64) -> Vec<u32> {
-    let options = session.join(OPTIONS_FILE);
-    let Some(options) = options.to_str() else { return Vec::new() };
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         // Their mappings are long, and there may be thousands of processes.
         .filter(|&pid| started_at(pid).is_some_and(|started| started >= begin))
-        .filter(|pid| {
-            let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-            maps.lines().any(|line| line.ends_with(options)) && is_alive(*pid)
-        })
+        .filter(|&pid| is_one(session, pid) && is_alive(pid))
         .collect()
+}
+
+/// True if a process has the options of this session mapped.
+pub(super) fn is_one(session: &Path, pid: u32) -> bool {
+    let options = session.join(OPTIONS_FILE);
+    let Some(options) = options.to_str() else { return false };
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    maps.lines().any(|line| line.ends_with(options))
 }
 
 /// The same, by the number that each has for itself: in a pid namespace of its own, as of a container, that is another one.

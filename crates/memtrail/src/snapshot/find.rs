@@ -50,6 +50,11 @@ fn of_recording(folder: &Path) -> Result<Found, Failure> {
     if is_of_process(&description) {
         return Ok(Found::Foreign { pid, recording: Some(folder.to_path_buf()) });
     }
+    if description.ended_unix_us.is_some() {
+        let message = format_args!("the recording of process {pid} has ended; the process runs");
+        return Err(Failure::new(Kind::Input, message)
+            .hint(format_args!("take one without a recording: memtrail snapshot {pid}")));
+    }
     Ok(Found::Recorded(Target { pid, folder: folder.to_path_buf() }))
 }
 
@@ -57,13 +62,13 @@ fn of_recording(folder: &Path) -> Result<Found, Failure> {
 pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
     recorded(pid)?.ok_or_else(|| {
         Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
-            .hint("start it with: memtrail run -- PROGRAM")
+            .hint(format_args!("record it from now on: memtrail attach {pid}"))
     })
 }
 
 /// By the session that the process is in, or the trace that agents of older versions have open; of `memtrail run`, that of
 /// the program it started.
-fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
+pub(crate) fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
     if !is_alive(pid) {
         return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
     }
@@ -117,18 +122,23 @@ fn open_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
 
 /// The recording of a process by the memory that it shares with the launcher, which says where the session is.
 fn by_session(pid: u32) -> Option<PathBuf> {
-    // A main thread that has ended has no memory.
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
-    let mut all = tasks.filter_map(|task| fs::read_to_string(task.path().join("maps")).ok());
-    let maps = all.find(|maps| !maps.is_empty())?;
-    let relay = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
-    let session = relay.filter(|path| path.ends_with(RELAY_FILE)).find_map(Path::parent)?;
-    let all = Status::load_all(session).ok()?;
+    let session = session(pid)?;
+    let all = Status::load_all(&session).ok()?;
     // The last image is what the process is now.
     all.into_iter().rev().filter(|status| status.pid == pid).find_map(|status| match status.state {
         State::Recording { folder, .. } => Some(folder),
         _ => None,
     })
+}
+
+/// The session of a process with the agent inside.
+pub(crate) fn session(pid: u32) -> Option<PathBuf> {
+    // A main thread that has ended has no memory.
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let mut all = tasks.filter_map(|task| fs::read_to_string(task.path().join("maps")).ok());
+    let maps = all.find(|maps| !maps.is_empty())?;
+    let relay = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
+    relay.filter(|path| path.ends_with(RELAY_FILE)).find_map(Path::parent).map(Path::to_path_buf)
 }
 
 fn children(pid: u32) -> Vec<u32> {

@@ -3,7 +3,7 @@
 mod core_file;
 pub(crate) mod find;
 #[cfg(target_arch = "x86_64")]
-mod live;
+pub(crate) mod live;
 mod outside;
 mod prospects;
 

@@ -118,6 +118,12 @@ impl<'a, M: Memory> Activities<'a, M> {
         }
     }
 
+    /// True if a thread runs OCaml code, and no C code.
+    pub(super) fn is_in_ocaml(&self, thread: &Thread) -> bool {
+        let instruction = thread.instruction();
+        self.is_ocaml(instruction) && !self.is_system_code(instruction)
+    }
+
     /// OCaml 4: true if a thread of C code moves blocks.
     pub(super) fn moves_blocks(&self, thread: &Thread) -> bool {
         let functions: Vec<(Address, u64)> =

@@ -42,6 +42,19 @@ impl<'a> Runtime<'a> {
     /// # Errors
     /// If there is none, or one that is not known.
     pub fn find(executable: &'a [u8], entry: u64) -> Result<Self, Unreadable> {
+        let runtime = Self::known(executable, entry)?;
+        let version = runtime.layout.version;
+        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
+            return Err(Unreadable::Version(version));
+        }
+        Ok(runtime)
+    }
+
+    /// Finds the runtime, also one whose heap cannot be read from outside.
+    ///
+    /// # Errors
+    /// As for [`Self::find`].
+    pub fn known(executable: &'a [u8], entry: u64) -> Result<Self, Unreadable> {
         let executable = Executable::read(executable, entry).ok_or(Unreadable::NoExecutable)?;
         if executable.is_stripped() {
             return Err(Unreadable::NoSymbols);
@@ -50,9 +63,6 @@ impl<'a> Runtime<'a> {
         let interprets = detected == Err(Unsupported::Bytecode);
         let version =
             if interprets { detect_bytecode(|name| executable.has(name))? } else { detected? };
-        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
-            return Err(Unreadable::Version(version));
-        }
         let layout = Layout::of(version, Machine::Amd64);
         Ok(Self { executable, layout, frame_table: None, interprets })
     }
@@ -84,6 +94,18 @@ impl<'a> Runtime<'a> {
     pub fn may_be_in(executable: &[u8], entry: u64, memory: &impl Memory) -> bool {
         let executable = Executable::read(executable, entry);
         executable.is_some_and(|it| shape::is_ocaml(memory, &it.parts(std::iter::empty())))
+    }
+
+    /// Its version.
+    pub const fn version(&self) -> Version {
+        self.layout.version
+    }
+
+    /// True if a thread runs code that OCaml's compiler made.
+    pub fn is_in_ocaml(&self, memory: &impl Memory, thread: &Thread) -> bool {
+        let activities =
+            Activities::new(memory, &self.executable, &self.layout, self.interprets, Vec::new());
+        activities.is_in_ocaml(thread)
     }
 
     /// The moment at which a process was stopped with these threads.

@@ -30,6 +30,8 @@ mod place {
     pub(super) const INSTRUCTION: usize = 16;
     pub(super) const STACK: usize = 19;
     pub(super) const THREAD: usize = 21;
+    /// `rdi`, `rsi`, `rdx`.
+    pub(super) const ARGUMENTS: [usize; 3] = [14, 13, 12];
 }
 
 impl Thread {
@@ -52,6 +54,11 @@ impl Thread {
     pub fn system_call(&self) -> Option<u64> {
         let number = self.registers[place::SYSTEM_CALL];
         (number.cast_signed() >= 0).then_some(number)
+    }
+
+    /// An argument of the system call that the thread is in, counted from 0. Only the first three are known.
+    pub fn argument(&self, number: usize) -> u64 {
+        place::ARGUMENTS.get(number).map_or(0, |&place| self.registers[place])
     }
 
     /// The stack pointer.

@@ -85,6 +85,7 @@ fn options(base: &Path, rate: f64) -> Options {
         output: None,
         base: base.into(),
         children: false,
+        attached: false,
         launcher: std::process::id(),
         runtime_callstacks: false,
         callstack_depth: CALLSTACK_DEPTH,

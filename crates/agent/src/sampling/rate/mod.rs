@@ -16,7 +16,6 @@ mod control;
 pub(crate) mod statics;
 mod thinning;
 
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::session::Pace;
@@ -24,6 +23,7 @@ use memtrail_recording::session::Pace;
 use crate::context::halvings::Halvings;
 use crate::context::target::Target;
 use crate::os::clock;
+use crate::os::replaceable::Replaceable;
 use crate::recording::notes::note;
 use crate::sampling::drawn::Drawn;
 use crate::sampling::splitmix::{self, SplitMix};
@@ -53,7 +53,7 @@ struct Changing {
 /// The rate of this process.
 struct Rate {
     /// There if it changes.
-    changing: OnceLock<Changing>,
+    changing: Replaceable<Changing>,
     /// Whether it changes, so that time is measured.
     metered: AtomicBool,
     /// Whether samples are declined.
@@ -65,7 +65,7 @@ struct Rate {
 }
 
 static RATE: Rate = Rate {
-    changing: OnceLock::new(),
+    changing: Replaceable::new(),
     metered: AtomicBool::new(false),
     thinned: AtomicBool::new(false),
     wanted: AtomicU8::new(0),
@@ -94,11 +94,20 @@ pub(crate) fn begin(target: &Target, control: Option<RateControl>) {
         control,
         numbers: AtomicU64::new(target.seed ^ STREAM),
     };
-    if RATE.changing.set(changing).is_ok() {
+    if RATE.changing.set(changing) {
         control::begin();
         RATE.metered.store(true, Relaxed);
         RATE.thinned.store(thinned, Relaxed);
     }
+}
+
+/// Forgets the rate: nothing is sampled any more, and another recording may have another one.
+pub(crate) fn forget() {
+    RATE.metered.store(false, Relaxed);
+    RATE.thinned.store(false, Relaxed);
+    RATE.wanted.store(0, Relaxed);
+    RATE.current.store(0, Relaxed);
+    RATE.changing.clear();
 }
 
 /// How the block that is being sampled came to be. `index` tells which of several allocated at once.

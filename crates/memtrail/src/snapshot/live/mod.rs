@@ -5,8 +5,8 @@
 //! kernel lets the process run on and kills the copy.
 
 mod image;
-mod peek;
-mod refusal;
+pub(crate) mod peek;
+pub(crate) mod refusal;
 mod report;
 mod subject;
 mod tracer;

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt as _;
 use memtrail_ocaml::Memory;
 
 /// The memory of the process, read by pages.
-pub(super) struct Peek<'a> {
+pub(crate) struct Peek<'a> {
     read: &'a Read<'a>,
     pages: RefCell<HashMap<u64, Option<Box<Page>>>>,
 }
@@ -17,10 +17,10 @@ pub(super) struct Peek<'a> {
 const PAGE: usize = 4096;
 type Page = [u8; PAGE];
 /// Reads bytes at an address; false unless all of them are there.
-pub(super) type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
+pub(crate) type Read<'a> = dyn Fn(u64, &mut [u8]) -> bool + 'a;
 
 impl<'a> Peek<'a> {
-    pub(super) fn new(read: &'a Read<'a>) -> Self {
+    pub(crate) fn new(read: &'a Read<'a>) -> Self {
         Self { read, pages: RefCell::default() }
     }
 

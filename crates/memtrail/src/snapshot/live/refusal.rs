@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 
-use memtrail_ptrace::Status;
+use memtrail_ptrace::{Status, StopError};
 use memtrail_recording::is_alive;
 
 use super::report::TraceError;
@@ -11,16 +11,21 @@ use crate::error::{Failure, Kind};
 use crate::run;
 
 /// The failure for a process that has ended.
-pub(super) fn ended(pid: u32) -> Failure {
+pub(crate) fn ended(pid: u32) -> Failure {
     Failure::new(Kind::Input, format_args!("process {pid} has ended"))
         .hint("list the processes that run: pgrep -a NAME")
 }
 
 /// The failure for a process of which the kernel shows nothing.
 pub(super) fn unseen(pid: u32, error: &io::Error) -> Failure {
+    unseen_by("snapshot", pid, error)
+}
+
+/// The failure of a command for a process of which the kernel shows nothing.
+pub(crate) fn unseen_by(command: &str, pid: u32, error: &io::Error) -> Failure {
     match error.kind() {
         _ if !is_alive(pid) => ended(pid),
-        io::ErrorKind::PermissionDenied => not_permitted(pid),
+        io::ErrorKind::PermissionDenied => not_permitted(command, pid),
         io::ErrorKind::NotFound => {
             Failure::new(Kind::Input, format_args!("process {pid} has no program"))
                 .hint("it is a part of the kernel; list processes: pgrep -a NAME")
@@ -29,8 +34,17 @@ pub(super) fn unseen(pid: u32, error: &io::Error) -> Failure {
     }
 }
 
+/// The failure of a command for a process whose threads do not stop.
+pub(crate) fn of_stop(command: &str, pid: u32, error: StopError) -> Failure {
+    of_command(command, pid, &TraceError::from(error))
+}
+
 /// The failure for what the tracer reports.
 pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
+    of_command("snapshot", pid, refusal)
+}
+
+fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
     match refusal {
         TraceError::Ended => ended(pid),
         TraceError::NoRuntime(why) => {
@@ -44,14 +58,14 @@ pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
             let message =
                 format_args!("process {pid} is traced by process {tracer} ({})", name.trim());
             Failure::new(Kind::Input, message).hint(format_args!(
-                "end the tracer, or have gdb detach, and try again: memtrail snapshot {pid}"
+                "end the tracer, or have gdb detach, and try again: memtrail {command} {pid}"
             ))
         }
-        TraceError::NotPermitted => not_permitted(pid),
+        TraceError::NotPermitted => not_permitted(command, pid),
         TraceError::DoesNotStop(thread) => {
             let message = format_args!("thread {thread} of process {pid} does not stop");
             Failure::new(Kind::Work, message).hint(format_args!(
-                "it waits in the kernel, for a disk or a child; try again: memtrail snapshot {pid}"
+                "it waits in the kernel, for a disk or a child; try again: memtrail {command} {pid}"
             ))
         }
         TraceError::Collects(stops) => {
@@ -77,7 +91,9 @@ pub(super) fn check(pid: u32) -> Result<(), Failure> {
     }
     match fs::File::open(format!("/proc/{pid}/mem")) {
         Ok(_) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(not_permitted(pid)),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(not_permitted("snapshot", pid))
+        }
         Err(error) => Err(unseen(pid, &error)),
     }
 }
@@ -92,9 +108,9 @@ pub(super) fn other_process() -> u32 {
 }
 
 /// The kernel does not say why: the likeliest reason is named.
-fn not_permitted(pid: u32) -> Failure {
+fn not_permitted(command: &str, pid: u32) -> Failure {
     let fail = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
-    let again = format!("sudo memtrail snapshot {pid}");
+    let again = format!("sudo memtrail {command} {pid}");
     let (user, own) = (Status::of_process(pid).map_or(0, |status| status.user), run::user_id());
     if user != own && own != 0 {
         return fail(&format!("belongs to another user (uid {user}, yours is {own})")).hint(again);

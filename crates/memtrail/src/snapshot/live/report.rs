@@ -1,5 +1,6 @@
 //! Messages between memtrail and its tracer: lines of JSON.
 
+use memtrail_ptrace::StopError;
 use serde::{Deserialize, Serialize};
 
 /// The line by which memtrail asks for another copy. The tracer ends when there is no more to read.
@@ -57,6 +58,18 @@ pub(super) enum TraceError {
     /// It collected garbage at each of so many stops.
     Collects(u32),
     Failed(String),
+}
+
+impl From<StopError> for TraceError {
+    fn from(error: StopError) -> Self {
+        match error {
+            StopError::Ended => Self::Ended,
+            StopError::Traced(tracer) => Self::TracedBy(tracer),
+            StopError::NotPermitted => Self::NotPermitted,
+            StopError::DoesNotStop(thread) => Self::DoesNotStop(thread),
+            error => Self::Failed(error.to_string()),
+        }
+    }
 }
 
 impl CopyReport {

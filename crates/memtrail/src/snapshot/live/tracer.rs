@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
-use memtrail_ptrace::{CopyError, ProcessCopy, Status, StopError, StoppedProcess, Way};
+use memtrail_ptrace::{CopyError, ProcessCopy, Status, StoppedProcess, Way};
 
 use super::peek::{self, Peek};
 use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
@@ -85,7 +85,7 @@ fn find_runtime(subject: &Subject) -> Result<Runtime<'_>, TraceError> {
         found => return found.map_err(|error| TraceError::NoRuntime(error.to_string())),
     };
     for _ in 0..SHAPE_TRIES {
-        let process = StoppedProcess::stop(subject.pid, STOP_LIMIT).map_err(refusal)?;
+        let process = StoppedProcess::stop(subject.pid, STOP_LIMIT).map_err(TraceError::from)?;
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         process.resume();
         let memory = peek::open(subject.pid).map_err(|_| TraceError::NotPermitted)?;
@@ -106,7 +106,7 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
     loop {
         stops += 1;
         let stopped = Instant::now();
-        let mut process = StoppedProcess::stop(pid, STOP_LIMIT).map_err(refusal)?;
+        let mut process = StoppedProcess::stop(pid, STOP_LIMIT).map_err(TraceError::from)?;
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         let read = |at, into: &mut [u8]| process.read(at, into);
         let moment = runtime.moment(&Peek::new(&read), &threads);
@@ -194,14 +194,4 @@ fn copy(
 
 fn thread(stopped: &memtrail_ptrace::StoppedThread) -> Thread {
     Thread { id: stopped.id(), signal: 0, registers: stopped.registers().words() }
-}
-
-fn refusal(error: StopError) -> TraceError {
-    match error {
-        StopError::Ended => TraceError::Ended,
-        StopError::Traced(tracer) => TraceError::TracedBy(tracer),
-        StopError::NotPermitted => TraceError::NotPermitted,
-        StopError::DoesNotStop(thread) => TraceError::DoesNotStop(thread),
-        error => TraceError::Failed(error.to_string()),
-    }
 }

@@ -1,0 +1,212 @@
+//! `memtrail attach`: records a program that runs from now on.
+//!
+//! The agent is loaded into it by one of its threads, at a moment at which that thread is neither in the dynamic linker nor in
+//! `malloc`. From there on the agent does its work alone, as under `memtrail run`, and memtrail goes away. A process that
+//! memtrail leaves behind completes the recording in the end.
+
+mod libc_functions;
+mod loading;
+mod ready_thread;
+mod subject;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memtrail_recording::is_alive;
+use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace, Sampler, State};
+use serde::Serialize;
+
+use crate::error::{Failure, Kind};
+use crate::json;
+use crate::run::attached::AttachedSession;
+use crate::run::{BASE_RATE, DEEPEST, SHORTEST, SnapshotArgs, parse_rate};
+use crate::shell_quote;
+use crate::snapshot::find;
+use crate::snapshot::live::refusal;
+use subject::Subject;
+
+/// Record a program that runs, from now on
+///
+/// The program is a native OCaml program of the same user, which memtrail did not start. It goes on while the agent is loaded
+/// into it. `memtrail top`, `snapshot`, `report` and `leaks` then work as for a program that `memtrail run` started, until the
+/// program ends or `memtrail detach` ends the recording. Memory that was allocated before is not in the trace; heap snapshots
+/// have it.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  memtrail attach 4711                    makes server-4711.memtrail in the current folder
+  memtrail attach $(pidof server) -o leak.memtrail
+  memtrail detach 4711                    ends the recording; the program goes on
+
+Cost: as under `memtrail run`, about 1 % of the program's CPU time. While the agent is loaded, one
+thread of the program is held for some milliseconds. All domains then stop for some more. After
+`memtrail detach` the program runs as before; the agent's code stays in its memory.
+
+If memtrail is killed at any moment, the program runs on.")]
+pub(crate) struct Args {
+    /// The process
+    pid: u32,
+
+    /// Samples per word allocated, or the distance between samples: 1e-4, 512KiB. The rate then stays the same [default:
+    /// 1e-4, adapted]
+    #[arg(long, value_parser = parse_rate)]
+    rate: Option<f64>,
+
+    /// The recording's folder; it must not exist yet [default: NAME-PID.memtrail]
+    #[arg(short, long, value_name = "DIR")]
+    output: Option<PathBuf>,
+
+    /// Choose the sampler's random numbers
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+
+    /// Maximum number of frames of callstacks that are recorded completely
+    #[arg(long, value_name = "FRAMES", default_value_t = CALLSTACK_DEPTH,
+          value_parser = clap::value_parser!(u32).range(SHORTEST..=DEEPEST))]
+    callstack_depth: u32,
+
+    /// A note kept in the recording, such as the version or the scenario
+    #[arg(long, value_name = "TEXT")]
+    context: Option<String>,
+
+    /// Check every callstack by a second walk; the recording has the number that differed
+    #[arg(long, hide = true)]
+    check_callstacks: bool,
+
+    /// Time to wait for the recording to begin: 5, 5s, 1m
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = memtrail_text::duration)]
+    wait: Duration,
+
+    /// Print nothing about the recording
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    snapshots: SnapshotArgs,
+}
+
+/// Limits of recordings that do not begin with the program. The recording has them as notes.
+const NOT_RECORDED: &str = "not recorded: memory allocated before, calls of malloc (--native), exec and _exit; detach the process \
+    before it forbids itself system calls (seccomp)";
+/// Time for the agent to map the session.
+const GRACE: Duration = Duration::from_secs(5);
+/// Between looks at whether the recording has begun.
+const LOOK: Duration = Duration::from_millis(5);
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    if let Some(moment) = args.snapshots.only_from_the_start() {
+        let message = format_args!("--snapshot {moment} is for programs that memtrail starts");
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("moments of a program that runs: auto, every-major, request, off"));
+    }
+    let options = resolve(args)?;
+    let subject = Subject::find(args.pid)?;
+    let session = AttachedSession::create(&options)?;
+    loading::load(&subject, session.library(), session.folder())?;
+    let begun = Instant::now();
+    let state = loop {
+        if let Some(state) = session.state(subject.inner_pid) {
+            break Some(state);
+        }
+        if !is_alive(args.pid) {
+            return Err(refusal::ended(args.pid));
+        }
+        // `memtrail detach` finds the session by then.
+        let is_found = || find::session(args.pid).is_some() || begun.elapsed() > args.wait + GRACE;
+        if begun.elapsed() > args.wait && is_found() {
+            break None;
+        }
+        thread::sleep(LOOK);
+    };
+    let folder = match state {
+        Some(State::Recording { folder, .. }) => Some(folder),
+        Some(State::Refused { reason, hint }) => return Err(refused(args.pid, &reason, hint)),
+        _ => None,
+    };
+    session.leave_behind();
+    announce(args, folder.as_deref())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The agent does not record the process.
+fn refused(pid: u32, reason: &str, hint: Option<String>) -> Failure {
+    let failure =
+        Failure::new(Kind::Input, format_args!("process {pid} is not recorded: {reason}"));
+    let other = format!("take heap snapshots of it: memtrail snapshot {pid}");
+    failure.hint(hint.unwrap_or(other))
+}
+
+/// The agent's options.
+fn resolve(args: &Args) -> Result<Options, Failure> {
+    let here = std::env::current_dir().map_err(|error| {
+        Failure::new(Kind::Work, format_args!("cannot tell the current folder: {error}"))
+    })?;
+    let output = args.output.as_deref().map(|named| here.join(named));
+    if let Some(folder) = output.as_deref().filter(|folder| folder.exists()) {
+        let message = format_args!("{} exists already", folder.display());
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("a recording is never overwritten; name a new folder or remove it"));
+    }
+    Ok(Options {
+        memtrail: env!("CARGO_PKG_VERSION").into(),
+        rate: args.rate.unwrap_or(BASE_RATE),
+        pace: if args.rate.is_some() { Pace::Constant } else { Pace::Adaptive },
+        decline_samples: false,
+        sampler: Sampler::default(),
+        output,
+        base: here,
+        children: false,
+        attached: true,
+        launcher: std::process::id(),
+        runtime_callstacks: false,
+        callstack_depth: args.callstack_depth,
+        check_callstacks: args.check_callstacks,
+        seed: args.seed,
+        context: args.context.clone(),
+        malloc: false,
+        mappings: false,
+        snapshots: args.snapshots.resolve(),
+    })
+}
+
+/// The output of `--json`.
+#[derive(Serialize)]
+struct Attached<'a> {
+    pid: u32,
+    /// `recording`, or `waiting` for the program to go on.
+    state: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recording: Option<&'a Path>,
+}
+
+fn announce(args: &Args, folder: Option<&Path>) -> Result<(), Failure> {
+    let pid = args.pid;
+    if args.json {
+        let state = if folder.is_some() { "recording" } else { "waiting" };
+        return json::print(&Attached { pid, state, recording: folder });
+    }
+    if args.quiet {
+        return Ok(());
+    }
+    if let Some(folder) = folder {
+        let shown = shell_quote::path(folder);
+        message!("memtrail: process {pid} is recorded in {shown}");
+        message!("{NOT_RECORDED}");
+        message!(
+            "next: memtrail top {pid}, memtrail report {shown}; end it: memtrail detach {pid}"
+        );
+    } else {
+        message!(
+            "memtrail: process {pid} waits in a system call or in C code; its recording begins when it goes on"
+        );
+        message!("{NOT_RECORDED}");
+        message!("next: memtrail top {pid}; end it: memtrail detach {pid}");
+    }
+    Ok(())
+}

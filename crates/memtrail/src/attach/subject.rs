@@ -1,0 +1,138 @@
+//! The process that is to be recorded, as far as it can be looked at while it runs.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+
+use memtrail_map::MappedFile;
+use memtrail_ocaml::inspect::{Interpreter, Reason, Verdict, inspect, interpreter};
+use memtrail_ptrace::Status;
+use memtrail_recording::{is_alive, preload};
+
+use crate::error::{Failure, Kind};
+use crate::run::user_id;
+use crate::snapshot::find;
+use crate::snapshot::live::refusal;
+
+/// Entry of the auxiliary vector: where the program was entered (`getauxval(3)`).
+const AT_ENTRY: u64 = 9;
+
+/// A process that runs.
+pub(super) struct Subject {
+    pub(super) pid: u32,
+    /// Its number for itself: another one in a container.
+    pub(super) inner_pid: u32,
+    pub(super) executable: MappedFile,
+    pub(super) entry: u64,
+}
+
+impl Subject {
+    /// Finds a process, and refuses those that cannot be recorded.
+    pub(super) fn find(pid: u32) -> Result<Self, Failure> {
+        if !is_alive(pid) {
+            return Err(refusal::ended(pid));
+        }
+        let unseen = |error: io::Error| refusal::unseen_by("attach", pid, &error);
+        let status = Status::of_process(pid).map_err(unseen)?;
+        refuse_recorded(pid)?;
+        refuse_by_status(pid, &status)?;
+        let executable = MappedFile::open(format!("/proc/{pid}/exe").as_ref()).map_err(unseen)?;
+        refuse_by_program(pid, &executable)?;
+        refuse_by_place(pid)?;
+        let auxiliary = fs::read(format!("/proc/{pid}/auxv")).map_err(unseen)?;
+        let entry = auxiliary_entry(&auxiliary, AT_ENTRY).ok_or_else(|| refusal::ended(pid))?;
+        Ok(Self { pid, inner_pid: status.inner_pid, executable, entry })
+    }
+}
+
+fn refuse_recorded(pid: u32) -> Result<(), Failure> {
+    let Some(target) = find::recorded(pid)? else {
+        if find::session(pid).is_some() {
+            let message = format_args!("process {pid} is being attached already");
+            return Err(Failure::new(Kind::Input, message)
+                .hint(format_args!("end that first: memtrail detach {pid}")));
+        }
+        return Ok(());
+    };
+    let (folder, recorded) = (target.folder.display(), target.pid);
+    let message = format_args!("process {recorded} is recorded already, in {folder}");
+    Err(Failure::new(Kind::Input, message).hint(format_args!(
+        "look at it: memtrail top {recorded}, memtrail snapshot {recorded}, memtrail report {folder}"
+    )))
+}
+
+fn refuse_by_status(pid: u32, status: &Status) -> Result<(), Failure> {
+    let refuse = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
+    let own = user_id();
+    if status.user != own {
+        let user = status.user;
+        return Err(refuse(&format!("belongs to another user (uid {user}, yours is {own})"))
+            .hint(format_args!("attach as that user: sudo -u '#{user}' memtrail attach {pid}")));
+    }
+    if status.state == 'T' {
+        return Err(refuse("is stopped, by SIGSTOP or its terminal")
+            .hint(format_args!("let it go on first: kill -CONT {pid}")));
+    }
+    let filters = Status::of_process(std::process::id()).map_or(0, |status| status.filters);
+    if status.is_filtered && (status.filters == 0 || status.filters > filters) {
+        return Err(refuse(
+            "forbids itself system calls (seccomp), and could be ended for one of the agent's",
+        )
+        .hint(format_args!("record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}")));
+    }
+    Ok(())
+}
+
+fn refuse_by_program(pid: u32, file: &[u8]) -> Result<(), Failure> {
+    let refuse = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
+    match inspect(file) {
+        Verdict::Ocaml(program) => {
+            if !program.version.can_sample() {
+                let version = program.version;
+                return Err(refuse(&format!(
+                    "has the runtime of OCaml {version}, which has no sampler: it can be recorded from its start only"
+                ))
+                .hint("memtrail run -- PROGRAM"));
+            }
+        }
+        Verdict::Refused(reason @ Reason::Static) => {
+            return Err(refuse(&reason.to_string())
+                .hint(format_args!("take heap snapshots of it: memtrail snapshot {pid}")));
+        }
+        Verdict::Refused(reason) => {
+            return Err(refuse(&reason.to_string()).hint(reason.hint()));
+        }
+        Verdict::NotOcaml(_) => {
+            return Err(refuse("is no native OCaml program").hint(
+                "record a program in C, C++ or Rust from its start: memtrail run --native -- PROGRAM",
+            ));
+        }
+    }
+    match interpreter(file) {
+        Interpreter::Path(linker) if !preload::is_glibc(linker) => Err(refuse(preload::OTHER_LIBC)
+            .hint(format_args!("take heap snapshots of it: memtrail snapshot {pid}"))),
+        _ => Ok(()),
+    }
+}
+
+/// The agent's file, the session and the recording have paths, which must lead to the same files there.
+fn refuse_by_place(pid: u32) -> Result<(), Failure> {
+    let root = |of: &str| fs::metadata(of).map(|root| (root.dev(), root.ino())).ok();
+    let mounts = |of: &str| fs::read_link(of).ok();
+    let is_here = root(&format!("/proc/{pid}/root/")) == root("/")
+        && mounts(&format!("/proc/{pid}/ns/mnt")) == mounts("/proc/self/ns/mnt");
+    if is_here {
+        return Ok(());
+    }
+    let message = format_args!("process {pid} runs in another container or root folder");
+    Err(Failure::new(Kind::Input, message).hint(format_args!(
+        "run memtrail in there; from here, take heap snapshots: memtrail snapshot {pid}"
+    )))
+}
+
+/// The value of an entry of the kernel's auxiliary vector.
+fn auxiliary_entry(bytes: &[u8], wanted: u64) -> Option<u64> {
+    let word = |bytes: &[u8]| bytes.first_chunk().copied().map(u64::from_le_bytes);
+    let mut entries = bytes.chunks_exact(16);
+    entries.find(|entry| word(entry) == Some(wanted)).and_then(|entry| word(entry.get(8..)?))
+}

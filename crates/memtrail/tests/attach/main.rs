@@ -1,0 +1,11 @@
+//! `memtrail attach` and `detach`: real OCaml programs at work, which do what they would do alone.
+#![forbid(unsafe_code)]
+#![cfg(target_arch = "x86_64")]
+
+mod commands;
+mod estimates;
+mod kills;
+mod moments;
+mod refusals;
+mod rounds;
+mod server;
