@@ -13,8 +13,9 @@ const timeout = 90_000;
 export async function visit(url, act, { width = 1280, height = 860, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: "reduce", ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  // Of this page, and of those that a test opens beside it.
+  context.setDefaultTimeout(timeout);
   const page = await context.newPage();
-  page.setDefaultTimeout(timeout);
   const wrong = [];
   const own = url.startsWith("file:") ? url.split("#")[0] : new URL(url).origin;
   page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));

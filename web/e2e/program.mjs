@@ -237,6 +237,8 @@ export async function serve(recordings, options = []) {
     return text;
   });
   const ended = new Promise((done) => child.on("exit", done));
+  // After a test that failed, the run would wait for the server, without end.
+  after(() => child.kill("SIGINT"));
   const url = await new Promise((found, failed) => {
     child.stdout.on("data", () => {
       const line = output.all.split("\n").find((line) => line.includes('"url"'));
