@@ -8,6 +8,7 @@ use crate::os::errno::keeping_errno;
 use crate::os::lock;
 use crate::recording::installed::own;
 use crate::recording::notes::note;
+use crate::recording::recorder::Recorder;
 
 /// What is noted where memory is exhausted.
 pub(crate) const NO_MEMORY: &str =
@@ -53,22 +54,20 @@ pub(crate) fn after_failed_exec() {
 
 /// Nothing more is recorded, for the reason in this note; the process goes on.
 pub(crate) fn end_with_note(words: &str) {
-    if let Some(recorder) = own().filter(|recorder| !recorder.files.stopped.load(Relaxed)) {
-        keeping_errno(|| {
-            note(words.to_owned());
-            recorder.memory.measure_last();
-            recorder.stop();
-        });
-    }
+    end_by(words, Recorder::stop);
 }
 
 /// Somebody asks to end the recording, with this note; the process goes on.
 pub(crate) fn complete(words: &str) {
+    end_by(words, Recorder::complete);
+}
+
+fn end_by(words: &str, end: fn(&Recorder)) {
     if let Some(recorder) = own().filter(|recorder| !recorder.files.stopped.load(Relaxed)) {
         keeping_errno(|| {
             note(words.to_owned());
             recorder.memory.measure_last();
-            recorder.complete();
+            end(recorder);
         });
     }
 }

@@ -155,23 +155,19 @@ impl Recorder {
 
     /// Ends the recording of a process that goes on. Further samples are ignored.
     pub(crate) fn complete(&self) {
-        self.files.stopped.store(true, Release);
-        lock::while_ending(|| {
-            let passed_over = self.flush();
-            self.note(None, FileState::Complete, passed_over);
-            if let Some(mut description) = self.description.try_lock_for() {
-                description.ended_unix_us = Some(self.files.clock.now().0);
-                let _ = self.files.folder.save(&description);
-            }
-        });
+        self.end_without_outcome(FileState::Complete);
     }
 
     /// Brings all to the file. Further samples are ignored; how the process ends is for others to see.
     pub(crate) fn stop(&self) {
+        self.end_without_outcome(FileState::Growing);
+    }
+
+    fn end_without_outcome(&self, state: FileState) {
         self.files.stopped.store(true, Release);
         lock::while_ending(|| {
             let passed_over = self.flush();
-            self.note(None, FileState::Growing, passed_over);
+            self.note(None, state, passed_over);
             if let Some(mut description) = self.description.try_lock_for() {
                 description.ended_unix_us = Some(self.files.clock.now().0);
                 let _ = self.files.folder.save(&description);

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
 
 use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Interpreter, Reason, Verdict, inspect, interpreter};
@@ -117,9 +116,8 @@ fn refuse_by_program(pid: u32, file: &[u8]) -> Result<(), Failure> {
 
 /// The agent's file, the session and the recording have paths, which must lead to the same files there.
 fn refuse_by_place(pid: u32) -> Result<(), Failure> {
-    let root = |of: &str| fs::metadata(of).map(|root| (root.dev(), root.ino())).ok();
     let mounts = |of: &str| fs::read_link(of).ok();
-    let is_here = root(&format!("/proc/{pid}/root/")) == root("/")
+    let is_here = find::has_our_root(pid)
         && mounts(&format!("/proc/{pid}/ns/mnt")) == mounts("/proc/self/ns/mnt");
     if is_here {
         return Ok(());

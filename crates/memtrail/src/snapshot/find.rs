@@ -153,12 +153,18 @@ fn children(pid: u32) -> Vec<u32> {
 /// another user than the one whose the recording is.
 pub(super) fn is_cut_off(pid: u32, folder: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let root = |of: &str| fs::metadata(of).map(|root| (root.dev(), root.ino())).ok();
     let user = fs::read_to_string(format!("/proc/{pid}/status")).ok().and_then(|status| {
         let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
         line.split_whitespace().nth(1)?.parse::<u32>().ok()
     });
     let owner = fs::metadata(folder).map(|folder| folder.uid()).ok();
     let has_right = user == Some(0) || user.is_none() || user == owner;
-    !has_right || root(&format!("/proc/{pid}/root")) != root("/")
+    !has_right || !has_our_root(pid)
+}
+
+/// True if the paths of a process begin in the same folder as ours.
+pub(crate) fn has_our_root(pid: u32) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let root = |of: &str| fs::metadata(of).map(|root| (root.dev(), root.ino())).ok();
+    root(&format!("/proc/{pid}/root")) == root("/")
 }

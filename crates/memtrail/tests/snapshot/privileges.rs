@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
 
-use memtrail_recording::{SnapshotOutcome, SnapshotReason};
+use memtrail_recording::{Recording, SnapshotOutcome, SnapshotReason};
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::{Program, build};
@@ -72,14 +72,18 @@ fn ocsigenserver_under_www_data() {
     // It answers a moment before it gives its privileges up.
     let is_in_time = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
-        has_a_child_that_is_not_root(launcher.id())
+        Recording::open(&recording)
+            .ok()
+            .and_then(|recording| recording.description)
+            .is_some_and(|description| user_of(description.pid).is_some_and(|user| user != 0))
     });
     assert!(is_in_time, "it stays root");
     let output = ask(&launcher.id().to_string());
     assert!(output.status.success(), "{output:?}");
     let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let status = std::fs::read_to_string(format!("/proc/{}/status", answer["pid"]));
-    assert!(!status.expect("it runs").contains("Uid:\t0"), "it is root still");
+    let pid = answer["pid"].as_u64().and_then(|pid| u32::try_from(pid).ok()).expect("a pid");
+    let user = user_of(pid).expect("it runs");
+    assert_ne!(user, 0, "it is root still: {answer}");
     let path = answer["path"].as_str().expect("a path");
     assert!(Heap::read(Path::new(path)).blocks.len() > 1_000);
     launcher.kill().expect("kill");
@@ -91,13 +95,11 @@ fn ocsigenserver_under_www_data() {
     assert!(matches!(snapshots[0].outcome, SnapshotOutcome::Complete { .. }), "{snapshots:?}");
 }
 
-fn has_a_child_that_is_not_root(parent: u32) -> bool {
-    let children = std::fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-    let children = children.unwrap_or_default();
-    children.split_whitespace().any(|child| {
-        let status = std::fs::read_to_string(format!("/proc/{child}/status"));
-        status.is_ok_and(|status| status.contains("Uid:\t") && !status.contains("Uid:\t0"))
-    })
+/// The user of a process, if it runs.
+fn user_of(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    line.split_whitespace().next()?.parse().ok()
 }
 
 fn launcher_of(pid: &str) -> String {
