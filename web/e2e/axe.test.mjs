@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { after, test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testInWholeRun } from "./places.mjs";
 import { recordStages, serve } from "./program.mjs";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -29,8 +30,11 @@ const VIEWS = [
   "who&who=name:string",
 ];
 
-for (const colorScheme of ["light", "dark"]) {
-  test(`axe finds nothing in any view (${colorScheme})`, () =>
+for (const [colorScheme, testIt] of [
+  ["light", test],
+  ["dark", testInWholeRun],
+]) {
+  testIt(`axe finds nothing in any view (${colorScheme})`, () =>
     visit(
       `${server.url}#view=flame`,
       async (page) => {
@@ -60,5 +64,6 @@ for (const colorScheme of ["light", "dark"]) {
         await look("the key to the colours");
       },
       { colorScheme },
-    ));
+    ),
+  );
 }

@@ -1,7 +1,8 @@
 // Heaps of two recordings, a baseline that stays, and what survived between snapshots.
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { offline, recordKept, serve } from "./program.mjs";
 
 const [short, long] = [await recordKept("short", 2), await recordKept("long", 4)];
@@ -21,7 +22,7 @@ const bytesIn = (text) =>
 const selectedTab = (page) => page.getByRole("tab", { selected: true }).innerText();
 
 for (const [place, url] of places) {
-  test(`${place}: the last snapshots of two recordings are compared, the first recording is before`, () =>
+  testIn(place, "the last snapshots of two recordings are compared, the first recording is before", () =>
     visit(`${url}#rec=1&view=changes&of=owners`, async (page) => {
       const before = page.getByRole("combobox", { name: "recording before" });
       assert.equal(await before.inputValue(), "0");
@@ -40,17 +41,19 @@ for (const [place, url] of places) {
       await page.goBack();
       await settled(page);
       assert.equal(await before.inputValue(), "0");
-    }));
+    }),
+  );
 
-  test(`${place}: the comparison of two recordings leads to their heaps`, () =>
+  testIn(place, "the comparison of two recordings leads to their heaps", () =>
     visit(`${url}#rec=1&view=compare`, async (page) => {
       await page.getByRole("button", { name: "Heap snapshots" }).click();
       await settled(page);
       assert.equal(await selectedTab(page), "Changes");
       assert.equal(await page.getByRole("combobox", { name: "recording before" }).inputValue(), "0");
-    }));
+    }),
+  );
 
-  test(`${place}: a baseline stays while filters and views change`, () =>
+  testIn(place, "a baseline stays while filters and views change", () =>
     visit(`${url}#rec=1&view=tables`, async (page) => {
       const header = page.getByRole("columnheader", { name: "Before" });
       assert.equal(await header.count(), 0);
@@ -70,9 +73,10 @@ for (const [place, url] of places) {
       await page.getByRole("button", { name: "remove the baseline" }).click();
       await settled(page);
       assert.equal(state(page).get("b"), null);
-    }));
+    }),
+  );
 
-  test(`${place}: a baseline is in totals, the flame graph, kinds and roots`, () =>
+  testIn(place, "a baseline is in totals, the flame graph, kinds and roots", () =>
     visit(`${url}#rec=1&view=flame&b=rec%3D0`, async (page) => {
       const totals = page.getByLabel("what the filter leaves");
       await totals
@@ -107,9 +111,10 @@ for (const [place, url] of places) {
       await settled(page);
       await rows(page).filter({ hasText: "Keeps" }).first().waitFor();
       assert.equal(await page.getByRole("columnheader", { name: "Before" }).count(), 0);
-    }));
+    }),
+  );
 
-  test(`${place}: a snapshot of the same recording stays the baseline while others are looked at`, () =>
+  testIn(place, "a snapshot of the same recording stays the baseline while others are looked at", () =>
     visit(`${url}#rec=1&view=roots&snap=2`, async (page) => {
       const header = page.getByRole("columnheader", { name: "Before" });
       await page.getByRole("button", { name: "Keep as baseline" }).click();
@@ -143,9 +148,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(state(page).get("base"), null);
       assert.equal(await header.count(), 0);
-    }));
+    }),
+  );
 
-  test(`${place}: survivors of two snapshots lead to what retains them`, () =>
+  testIn(place, "survivors of two snapshots lead to what retains them", () =>
     visit(`${url}#rec=1&view=survivors&snap=3&base=1`, async (page) => {
       assert.equal(await selectedTab(page), "Survivors");
       // The first is the heading.
@@ -160,5 +166,6 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(await selectedTab(page), "Retained by");
       await page.getByRole("application", { name: /^Retaining paths/ }).waitFor();
-    }));
+    }),
+  );
 }

@@ -9,30 +9,63 @@ after(end);
 /** Patience on a busy machine; no test depends on how long anything takes. */
 const timeout = 90_000;
 
-/** Opens a page, hands it to `act`, and checks what it did meanwhile. */
-export async function visit(url, act, { width = 1280, height = 860, ...options } = {}) {
+/** The window that visits without options of their own share: a new one costs more than most tests. */
+let kept;
+
+/** Opens a window, and writes into `wrong` of its visit what no page may do. */
+async function open({ width, height, ...options }) {
   const context = await browser.newContext({ viewport: { width, height }, reducedMotion: "reduce", ...options });
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   // Of this page, and of those that a test opens beside it.
   context.setDefaultTimeout(timeout);
   const page = await context.newPage();
-  const wrong = [];
-  const own = url.startsWith("file:") ? url.split("#")[0] : new URL(url).origin;
-  page.on("console", (message) => message.type() === "error" && wrong.push(`console: ${message.text()}`));
-  page.on("pageerror", (error) => wrong.push(`uncaught: ${error.message}`));
-  page.on("dialog", (dialog) => (wrong.push(`dialog: ${dialog.message()}`), dialog.dismiss()));
+  const opened = { context, page, wrong: [], own: "" };
+  const note = (text) => opened.wrong.push(text);
+  page.on("console", (message) => message.type() === "error" && note(`console: ${message.text()}`));
+  page.on("pageerror", (error) => note(`uncaught: ${error.message}`));
+  page.on("dialog", (dialog) => (note(`dialog: ${dialog.message()}`), dialog.dismiss()));
   context.on("request", (request) => {
     const to = request.url();
-    if (!to.startsWith(own) && !to.startsWith("blob:") && !to.startsWith("data:")) wrong.push(`request to ${to}`);
+    if (!to.startsWith(opened.own) && !to.startsWith("blob:") && !to.startsWith("data:")) note(`request to ${to}`);
   });
+  return opened;
+}
+
+/**
+ * Opens a page, hands it to `act`, and checks what it did meanwhile. A visit with options, or one that is `alone` because it
+ * changes what its window does, has a window of its own.
+ */
+export async function visit(url, act, { width = 1280, height = 860, alone = false, ...options } = {}) {
+  const isShared = !alone && Object.keys(options).length === 0;
+  const opened = (isShared && kept) || (await open({ width, height, ...options }));
+  kept = undefined;
+  const { context, page } = opened;
+  opened.wrong = [];
+  opened.own = url.startsWith("file:") ? url.split("#")[0] : new URL(url).origin;
+  let hasPassed = false;
   try {
+    await page.setViewportSize({ width, height });
     await page.goto(url);
     await settled(page);
-    await act(page, wrong);
-    assert.deepEqual(wrong, []);
+    await act(page, opened.wrong);
+    assert.deepEqual(opened.wrong, []);
+    hasPassed = isShared && !page.isClosed();
   } finally {
-    await context.close();
+    if (hasPassed) {
+      await leave(opened);
+      kept = opened;
+    } else {
+      await context.close();
+    }
   }
+}
+
+/** Leaves nothing of a visit to the next one. */
+async function leave({ context, page }) {
+  await page.evaluate(() => localStorage.clear());
+  await page.mouse.move(0, 0);
+  await page.goto("about:blank");
+  for (const beside of context.pages()) if (beside !== page) await beside.close();
 }
 
 /** Waits until the page has all the answers it asked for: for two frames on end, as an answer can lead to a question. */

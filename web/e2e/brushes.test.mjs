@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { conditions, settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { offline, recordLeaks, serve } from "./program.mjs";
 
 const leaks = recordLeaks();
@@ -26,7 +27,7 @@ async function drag(page, box, from, to, height = 0.5) {
 }
 
 for (const [place, url] of places) {
-  test(`${place}: dragging over the plot chooses when blocks were allocated`, () =>
+  testIn(place, "dragging over the plot chooses when blocks were allocated", () =>
     visit(url, async (page) => {
       const before = await conditions(page);
       assert.deepEqual(before, []);
@@ -46,14 +47,16 @@ for (const [place, url] of places) {
       await page.reload();
       await settled(page);
       assert.equal((await conditions(page)).length, 1, "a reload keeps it");
-    }));
+    }),
+  );
 
-  test(`${place}: the second lane chooses when blocks were live`, () =>
+  testIn(place, "the second lane chooses when blocks were live", () =>
     visit(url, async (page) => {
       const lane = page.getByRole("group", { name: /live|collected/i }).first();
       await drag(page, await lane.boundingBox(), 0.3, 0.5);
       assert.match((await conditions(page)).join(), /live/);
-    }));
+    }),
+  );
 }
 
 test("a brush moves and grows by arrow keys, and takes typed times", () =>

@@ -4,6 +4,7 @@ import { cpSync, rmSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { offline, recordKept, scratch, serve } from "./program.mjs";
 
 const kept = await recordKept("whole", 4);
@@ -100,10 +101,10 @@ const alone = join(scratch, "alone.heap");
 cpSync(snapshotOf(cut, 4), alone);
 
 for (const [place, open] of [
-  ["served", (shown) => serve([shown])],
   ["offline", async (shown) => ({ url: offline([shown], [], "cut"), stop: async () => {} })],
+  ["served", (shown) => serve([shown])],
 ]) {
-  test(`${place}: figures of a snapshot that is cut off are marked as partial, in every view`, async () => {
+  testIn(place, "figures of a snapshot that is cut off are marked as partial, in every view", async () => {
     for (const shown of [cut, alone]) {
       const { url, stop } = await open(shown);
       await visit(`${url}#view=roots&snap=4`, async (page) => {

@@ -5,6 +5,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { compileWithLibrary, fixture, memtrail, offline, record, serve } from "./program.mjs";
 
 const SOURCE = `
@@ -40,7 +41,7 @@ for (const [place, open] of [
   ["served", () => served([recording])],
   ["in one file", async () => offline([recording], [], "low")],
 ]) {
-  test(`${place}: estimates that are too low have a mark on every tab`, async () => {
+  testIn(place, "estimates that are too low have a mark on every tab", async () => {
     const url = await open();
     await visit(url, async (page) => {
       for (const half of ["Allocations", "Heap"]) {

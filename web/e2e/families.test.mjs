@@ -1,8 +1,9 @@
 // Leak suspects of a program with a child, both of which leak: the first page of all together, and the way to one.
 import assert from "node:assert/strict";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { compile, offline, record, serve } from "./program.mjs";
 
 /** Each keeps pages; the child keeps more of them. */
@@ -17,7 +18,7 @@ const places = [
 ];
 
 for (const [place, url] of places) {
-  test(`${place}: a family is begun with the leak suspects of all its processes`, () =>
+  testIn(place, "a family is begun with the leak suspects of all its processes", () =>
     visit(url, async (page) => {
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
       const region = page.getByRole("region", { name: "Leak suspects" });
@@ -55,5 +56,6 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(state(page).get("view"), "dominators");
       assert.equal(await page.getByRole("alert").count(), 0);
-    }));
+    }),
+  );
 }

@@ -4,6 +4,7 @@ import { cpSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { fixture, offline, recordKept, scratch, serve } from "./program.mjs";
 
 const kept = await recordKept();
@@ -45,7 +46,7 @@ const size = (text) => {
 };
 
 for (const [place, url] of places) {
-  test(`${place}: a recording with snapshots opens with the suspects, and back leads to them`, () =>
+  testIn(place, "a recording with snapshots opens with the suspects, and back leads to them", () =>
     visit(url, async (page) => {
       assert.equal(state(page).get("view"), "leaks");
       await page.getByRole("region", { name: "Leak suspects" }).waitFor();
@@ -59,9 +60,10 @@ for (const [place, url] of places) {
       await page.goBack();
       await settled(page);
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
-    }));
+    }),
+  );
 
-  test(`${place}: one click leads to the heap, one back, and each half remembers its view`, () =>
+  testIn(place, "one click leads to the heap, one back, and each half remembers its view", () =>
     visit(`${url}#view=flame`, async (page) => {
       await toHeap(page);
       assert.equal(state(page).get("view"), "leaks");
@@ -77,9 +79,10 @@ for (const [place, url] of places) {
       await page.goBack();
       await settled(page);
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Kinds");
-    }));
+    }),
+  );
 
-  test(`${place}: the suspects are said in sentences, and lead to their owners`, () =>
+  testIn(place, "the suspects are said in sentences, and lead to their owners", () =>
     visit(`${url}#view=leaks`, async (page) => {
       const section = page.getByRole("region", { name: "Leak suspects" });
       // Suspects are judged anew with each snapshot that is analysed.
@@ -93,9 +96,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(state(page).get("view"), "roots");
       await rows(page).filter({ hasText: "Keeps" }).first().waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: the owners add up, and the first one is what leaks`, () =>
+  testIn(place, "the owners add up, and the first one is what leaks", () =>
     visit(`${url}#view=roots`, async (page) => {
       const row = rows(page).filter({ hasText: "Keeps" }).first();
       await row.waitFor();
@@ -115,9 +119,10 @@ for (const [place, url] of places) {
       await page.getByRole("radio", { name: "Retained" }).click();
       await settled(page);
       assert.equal(state(page).get("roots-by"), "root");
-    }));
+    }),
+  );
 
-  test(`${place}: the roots name the module that leaks, and open into its fields`, () =>
+  testIn(place, "the roots name the module that leaks, and open into its fields", () =>
     visit(`${url}#view=roots&roots-by=root`, async (page) => {
       const row = rows(page).filter({ hasText: "Keeps" }).first();
       await row.waitFor();
@@ -139,9 +144,10 @@ for (const [place, url] of places) {
         .getByRole("navigation", { name: /dominator tree/ })
         .filter({ hasText: "Keeps" })
         .waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: the map of dominators zooms by keys and by clicks, and back undoes it`, () =>
+  testIn(place, "the map of dominators zooms by keys and by clicks, and back undoes it", () =>
     visit(`${url}#view=dominators`, async (page) => {
       const map = page.getByRole("application", { name: /^Retained by all roots, / });
       await map.focus();
@@ -166,9 +172,10 @@ for (const [place, url] of places) {
       await page.keyboard.press("ArrowRight");
       await settled(page);
       assert.ok((await rows(page).count()) > 3, "a row opened");
-    }));
+    }),
+  );
 
-  test(`${place}: what several roots retain jointly opens down to what has to be cut`, () =>
+  testIn(place, "what several roots retain jointly opens down to what has to be cut", () =>
     visit(`${url}#view=roots&roots-by=joint`, async (page) => {
       const share = rows(page).filter({ hasText: "jointly retained" }).first();
       await share.waitFor();
@@ -181,9 +188,10 @@ for (const [place, url] of places) {
       await page.getByRole("button", { name: "The block" }).click();
       await settled(page);
       assert.match(state(page).get("block"), /^\d+$/);
-    }));
+    }),
+  );
 
-  test(`${place}: an owner leads to the kinds of its blocks, and back to all`, () =>
+  testIn(place, "an owner leads to the kinds of its blocks, and back to all", () =>
     visit(`${url}#view=roots`, async (page) => {
       const row = rows(page).filter({ hasText: "Keeps" }).first();
       await row.waitFor();
@@ -200,9 +208,10 @@ for (const [place, url] of places) {
       await condition.click();
       await settled(page);
       assert.equal(state(page).get("owner"), null);
-    }));
+    }),
+  );
 
-  test(`${place}: containers lead to their blocks and owners`, () =>
+  testIn(place, "containers lead to their blocks and owners", () =>
     visit(`${url}#view=containers`, async (page) => {
       const row = rows(page).filter({ hasText: "Keeps" }).first();
       await row.waitFor();
@@ -211,9 +220,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(state(page).get("view"), "dominators");
       assert.match(state(page).get("node"), /^label:\d+$/);
-    }));
+    }),
+  );
 
-  test(`${place}: from a kind to its paths, to a block, and from block to block`, () =>
+  testIn(place, "from a kind to its paths, to a block, and from block to block", () =>
     visit(`${url}#view=kinds`, async (page) => {
       await rows(page).filter({ hasText: "string" }).first().click();
       await page.getByRole("button", { name: "Paths to them" }).click();
@@ -238,9 +248,10 @@ for (const [place, url] of places) {
       await page.goBack();
       await settled(page);
       assert.equal(state(page).get("block"), first);
-    }));
+    }),
+  );
 
-  test(`${place}: the sites lead to a block that says where it was allocated`, () =>
+  testIn(place, "the sites lead to a block that says where it was allocated", () =>
     visit(`${url}#view=sites`, async (page) => {
       const row = rows(page)
         .filter({ hasText: /keeps\.ml/ })
@@ -258,9 +269,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Flame graph");
       assert.match(decodeURIComponent(page.url()), /focus=Keeps\./);
-    }));
+    }),
+  );
 
-  test(`${place}: keys choose snapshots on the curve, a drag compares two, growth names the leaks`, () =>
+  testIn(place, "keys choose snapshots on the curve, a drag compares two, growth names the leaks", () =>
     visit(`${url}#view=roots`, async (page) => {
       const now = async () => Number(await curve(page).getAttribute("aria-valuenow"));
       await curve(page).focus();
@@ -288,16 +300,18 @@ for (const [place, url] of places) {
       await page.getByRole("radio", { name: "Growth" }).click();
       await settled(page);
       await rows(page).filter({ hasText: "string" }).first().waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: the first snapshot is compared as what was before`, () =>
+  testIn(place, "the first snapshot is compared as what was before", () =>
     visit(`${url}#view=changes&snap=1`, async (page) => {
       const [before, after] = [page.getByLabel("snapshot before"), page.getByLabel("snapshot after")];
       assert.equal(await before.inputValue(), "1");
       assert.ok(Number(await after.inputValue()) > 1);
-    }));
+    }),
+  );
 
-  test(`${place}: every view in both themes at any width`, () =>
+  testIn(place, "every view in both themes at any width", () =>
     visit(`${url}#view=roots&block=1`, async (page) => {
       for (const theme of ["first", "other"]) {
         if (theme === "other") await page.keyboard.press("t");
@@ -317,7 +331,8 @@ for (const [place, url] of places) {
       await help.waitFor();
       assert.match(await help.innerText(), /the next snapshot/);
       await page.keyboard.press("Escape");
-    }));
+    }),
+  );
 }
 
 test("a snapshot that cannot be read says so, and shows nothing of another one", async () => {

@@ -1,8 +1,9 @@
 // From what allocates to what retains it, and back: both halves of a recording in one question.
 import assert from "node:assert/strict";
 import { text } from "node:stream/consumers";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { offline, recordKept, serve } from "./program.mjs";
 
 const kept = await recordKept("joined", 3);
@@ -25,35 +26,39 @@ const press = async (page, ...keys) => {
 };
 
 for (const [place, url] of places) {
-  test(`${place}: a function of the table leads to what retains what it allocated, and its owner back to the calls`, () =>
-    visit(`${url}#view=tables&find=open_session`, async (page) => {
-      await rows(page).filter({ hasText: "open_session" }).first().click();
-      await click(page, "What retains it");
-      assert.equal(state(page).get("view"), "why");
-      assert.equal(state(page).get("why"), "Keeps.open_session");
-      assert.equal(await selectedTab(page), "Retained by");
-      const owners = page.getByRole("region", { name: "owners" });
-      await owners.getByText("Keeps").first().waitFor();
-      await page.getByRole("application", { name: /^Retaining paths of what Keeps.open_session/ }).waitFor();
-      await owners.getByRole("button", { name: "Who allocated it" }).first().click();
-      await settled(page);
-      assert.match(state(page).get("who"), /^owner:label:/);
-      assert.equal(await selectedTab(page), "Allocated by");
-      const calls = page.getByRole("application", { name: /^Calls that allocated/ });
-      await calls.focus();
-      for (let step = 0; step < 3; step++) await page.keyboard.press("ArrowDown");
-      await page.keyboard.press("w");
-      await settled(page);
-      assert.equal(state(page).get("view"), "why");
-      await page.goBack();
-      await settled(page);
-      assert.equal(state(page).get("view"), "who");
-      await page.reload();
-      await settled(page);
-      await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
-    }));
+  testIn(
+    place,
+    "a function of the table leads to what retains what it allocated, and its owner back to the calls",
+    () =>
+      visit(`${url}#view=tables&find=open_session`, async (page) => {
+        await rows(page).filter({ hasText: "open_session" }).first().click();
+        await click(page, "What retains it");
+        assert.equal(state(page).get("view"), "why");
+        assert.equal(state(page).get("why"), "Keeps.open_session");
+        assert.equal(await selectedTab(page), "Retained by");
+        const owners = page.getByRole("region", { name: "owners" });
+        await owners.getByText("Keeps").first().waitFor();
+        await page.getByRole("application", { name: /^Retaining paths of what Keeps.open_session/ }).waitFor();
+        await owners.getByRole("button", { name: "Who allocated it" }).first().click();
+        await settled(page);
+        assert.match(state(page).get("who"), /^owner:label:/);
+        assert.equal(await selectedTab(page), "Allocated by");
+        const calls = page.getByRole("application", { name: /^Calls that allocated/ });
+        await calls.focus();
+        for (let step = 0; step < 3; step++) await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("w");
+        await settled(page);
+        assert.equal(state(page).get("view"), "why");
+        await page.goBack();
+        await settled(page);
+        assert.equal(state(page).get("view"), "who");
+        await page.reload();
+        await settled(page);
+        await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
+      }),
+  );
 
-  test(`${place}: the call path of a box leads to what retains what is allocated below it`, () =>
+  testIn(place, "the call path of a box leads to what retains what is allocated below it", () =>
     visit(`${url}#view=flame&focus=Keeps.serve&dir=callees`, async (page) => {
       await page.getByRole("application", { name: /^Flame graph of/ }).focus();
       await press(page, "ArrowDown", "ArrowUp", "m", "W");
@@ -65,9 +70,10 @@ for (const [place, url] of places) {
       await page.getByRole("application", { name: /^Retaining paths of what Keeps.serve → / }).waitFor();
       await click(page, "In the flame graph");
       assert.deepEqual(state(page).getAll("focus"), path);
-    }));
+    }),
+  );
 
-  test(`${place}: views beyond the ninth have letters in the list of all`, () =>
+  testIn(place, "views beyond the ninth have letters in the list of all", () =>
     visit(`${url}#view=roots`, async (page) => {
       await press(page, "v");
       const menu = page.getByRole("menu", { name: "Views" });
@@ -80,9 +86,10 @@ for (const [place, url] of places) {
       await menu.getByRole("menuitem", { name: "Kinds" }).click();
       await settled(page);
       assert.equal(await selectedTab(page), "Kinds");
-    }));
+    }),
+  );
 
-  test(`${place}: a box of the flame graph leads to the heap by a key`, () =>
+  testIn(place, "a box of the flame graph leads to the heap by a key", () =>
     visit(`${url}#view=flame&focus=Keeps.open_session`, async (page) => {
       await page.getByRole("application", { name: /^Flame graph of/ }).focus();
       await page.keyboard.press("ArrowDown");
@@ -98,9 +105,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(state(page).get("view"), "block", "a box opens one of its blocks");
       await page.getByRole("region", { name: "what retains it" }).waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: a suspect leads to what retains it and to who allocated it`, () =>
+  testIn(place, "a suspect leads to what retains it and to who allocated it", () =>
     visit(url, async (page) => {
       await page.getByRole("region", { name: "Leak suspects" }).waitFor();
       await click(page, "Who allocated it");
@@ -111,9 +119,10 @@ for (const [place, url] of places) {
       await click(page, "What retains it");
       assert.equal(state(page).get("view"), "why");
       await page.getByRole("application", { name: /^Retaining paths/ }).waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: roots, kinds and dominators lead to who allocated them`, () =>
+  testIn(place, "roots, kinds and dominators lead to who allocated them", () =>
     visit(`${url}#view=kinds&kinds-find=string`, async (page) => {
       await rows(page).filter({ hasText: "string" }).first().click();
       await page.keyboard.press("w");
@@ -133,9 +142,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.match(state(page).get("who"), /^node:/);
       await page.getByRole("application", { name: /^Calls that allocated/ }).waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: steps inside a container are one, or one by one where that is wanted`, () =>
+  testIn(place, "steps inside a container are one, or one by one where that is wanted", () =>
     visit(`${url}#view=why&why=Keeps.open_session&within=1`, async (page) => {
       // Whatever was sampled, it is in the table.
       await page.getByRole("application", { name: /^Retaining paths/ }).focus();
@@ -153,11 +163,12 @@ for (const [place, url] of places) {
       await box.uncheck();
       await settled(page);
       await containers.first().waitFor();
-    }));
+    }),
+  );
 }
 
 for (const [place, url] of places) {
-  test(`${place}: blocks are listed by conditions, opened, and saved as a file`, () =>
+  testIn(place, "blocks are listed by conditions, opened, and saved as a file", () =>
     visit(`${url}#view=blocks`, async (page, wrong) => {
       const field = page.getByRole("searchbox", { name: "Conditions on blocks" });
       await field.fill("kind:string size:<=16");
@@ -186,9 +197,10 @@ for (const [place, url] of places) {
       await shown.first().dblclick();
       await settled(page);
       assert.equal(state(page).get("view"), "block");
-    }));
+    }),
+  );
 
-  test(`${place}: n and N lead from match to match of a search`, () =>
+  testIn(place, "n and N lead from match to match of a search", () =>
     visit(`${url}#view=flame&q=Keeps`, async (page) => {
       const selected = () => page.locator(".flame-selection strong").first().innerText();
       const found = page.locator(".flame-found");
@@ -209,5 +221,6 @@ for (const [place, url] of places) {
       await page.getByRole("button", { name: "next match" }).click();
       await settled(page);
       assert.equal(await selected(), second);
-    }));
+    }),
+  );
 }

@@ -5,6 +5,7 @@ import { readFileSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { compileWithLibrary, memtrail, offline, record, scratch, serve } from "./program.mjs";
 
 const SCRIPT = "<script>window.stolen = 1</script>";
@@ -59,10 +60,10 @@ async function checkElements(page, scripts) {
 }
 
 for (const [place, open] of [
-  ["served", () => serve([recording])],
   ["in one file", async () => ({ url: offline([recording], ["--contents"], "markup"), stop: async () => {} })],
+  ["served", () => serve([recording])],
 ]) {
-  test(`${place}: names, labels and strings never become markup`, async () => {
+  testIn(place, "names, labels and strings never become markup", async () => {
     const { url, stop } = await open();
     await visit(url, async (page) => {
       const scripts = await page.locator("script").count();

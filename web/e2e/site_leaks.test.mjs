@@ -5,6 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { conditions, settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { offline, record, scratch, serve } from "./program.mjs";
 
 /** Keeps a page for each request, and frees the request. */
@@ -57,7 +58,7 @@ const places = [
 ];
 
 for (const [place, url] of places) {
-  test(`${place}: a recording of a C program is begun with its leak suspects`, () =>
+  testIn(place, "a recording of a C program is begun with its leak suspects", () =>
     visit(url, async (page) => {
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
       const suspects = page.getByRole("region", { name: "Leak suspects" }).getByRole("list").first();
@@ -79,7 +80,8 @@ for (const [place, url] of places) {
       await page.goBack();
       await settled(page);
       assert.equal(await page.getByRole("tab", { selected: true }).innerText(), "Leaks");
-    }));
+    }),
+  );
 }
 
 test("blocks to which nothing refers are listed before the suspects", () =>

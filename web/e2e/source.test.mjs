@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { compile, offline, record, scratch, serve } from "./program.mjs";
 
 const PROGRAM = `let table : (int, bytes) Hashtbl.t = Hashtbl.create 16
@@ -38,7 +39,7 @@ const panel = (page) => page.getByRole("complementary", { name: "Source" });
 const line = (page, number) => panel(page).getByRole("row").nth(number);
 
 for (const [place, url] of places) {
-  test(`${place}: the source of a selected function has what its lines allocate`, () =>
+  testIn(place, "the source of a selected function has what its lines allocate", () =>
     visit(`${url}#view=tables&find=remember`, async (page) => {
       await page.getByRole("treegrid").getByRole("row").filter({ hasText: "Pages.remember" }).first().click();
       await settled(page);
@@ -53,9 +54,10 @@ for (const [place, url] of places) {
       const links = panel(page).getByRole("link");
       if (place === "offline") return assert.equal(await links.count(), 0);
       assert.match(await links.first().getAttribute("href"), /^editor:\/\/.*\/sources\/pages\.ml\?\d+,\d+$/);
-    }));
+    }),
+  );
 
-  test(`${place}: a box of the flame graph leads to its source, which follows the selection`, () =>
+  testIn(place, "a box of the flame graph leads to its source, which follows the selection", () =>
     visit(`${url}#view=flame&focus=Pages.remember&dir=callees`, async (page) => {
       await page.getByRole("application", { name: /^Flame graph of/ }).focus();
       await page.keyboard.press("ArrowDown");
@@ -67,7 +69,8 @@ for (const [place, url] of places) {
       await page.getByRole("radio", { name: "Source" }).click();
       await settled(page);
       await panel(page).getByText("pages.ml").first().waitFor();
-    }));
+    }),
+  );
 }
 
 test("without source files there is no panel for them", () =>

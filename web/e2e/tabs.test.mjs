@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testInWholeRun } from "./places.mjs";
 import { fixture, serve, startGrowing } from "./program.mjs";
 
 const plain = await serve([fixture("cache-v2.ctf")]);
@@ -10,7 +11,7 @@ after(() => plain.stop());
 /** More than the connections that a browser opens to one origin. */
 const TABS = 8;
 
-test("eight pages of one recording all follow it, and all answer", async () => {
+testInWholeRun("eight pages of one recording all follow it, and all answer", async () => {
   const { folder, end } = await startGrowing("followed");
   const server = await serve([folder]);
   await visit(server.url, async (first) => {
@@ -48,30 +49,38 @@ test("eight pages of one recording all follow it, and all answer", async () => {
 const withoutClipboard = () => Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined });
 
 test("links are copied where there is no clipboard API", () =>
-  visit(plain.url, async (page) => {
-    await page.evaluate(() => navigator.clipboard.writeText("what was there before"));
-    await page.context().addInitScript(withoutClipboard);
-    await page.reload();
-    await settled(page);
-    assert.equal(await page.evaluate(() => navigator.clipboard), undefined);
-    const button = page.getByRole("button", { name: "Copy link" });
-    await button.click();
-    await page.getByText("link copied").first().waitFor();
-    assert.equal(await button.evaluate((node) => node === document.activeElement), true, "the focus is back");
-    // What is on the clipboard, as a field of any page gets it.
-    await page.evaluate(() => document.body.insertAdjacentHTML("beforeend", "<textarea id='pasted'></textarea>"));
-    const field = page.locator("#pasted");
-    await field.focus();
-    await page.keyboard.press("Control+V");
-    assert.equal(await field.inputValue(), page.url());
-  }));
+  visit(
+    plain.url,
+    async (page) => {
+      await page.evaluate(() => navigator.clipboard.writeText("what was there before"));
+      await page.context().addInitScript(withoutClipboard);
+      await page.reload();
+      await settled(page);
+      assert.equal(await page.evaluate(() => navigator.clipboard), undefined);
+      const button = page.getByRole("button", { name: "Copy link" });
+      await button.click();
+      await page.getByText("link copied").first().waitFor();
+      assert.equal(await button.evaluate((node) => node === document.activeElement), true, "the focus is back");
+      // What is on the clipboard, as a field of any page gets it.
+      await page.evaluate(() => document.body.insertAdjacentHTML("beforeend", "<textarea id='pasted'></textarea>"));
+      const field = page.locator("#pasted");
+      await field.focus();
+      await page.keyboard.press("Control+V");
+      assert.equal(await field.inputValue(), page.url());
+    },
+    { alone: true },
+  ));
 
 test("a page that may not copy says so", () =>
-  visit(plain.url, async (page) => {
-    await page.context().addInitScript(withoutClipboard);
-    await page.context().addInitScript(() => (document.execCommand = () => false));
-    await page.reload();
-    await settled(page);
-    await page.getByRole("button", { name: "Copy link" }).click();
-    await page.getByText("the browser does not let this page copy").first().waitFor();
-  }));
+  visit(
+    plain.url,
+    async (page) => {
+      await page.context().addInitScript(withoutClipboard);
+      await page.context().addInitScript(() => (document.execCommand = () => false));
+      await page.reload();
+      await settled(page);
+      await page.getByRole("button", { name: "Copy link" }).click();
+      await page.getByText("the browser does not let this page copy").first().waitFor();
+    },
+    { alone: true },
+  ));

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { conditions, settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { compile, offline, record, scratch, serve } from "./program.mjs";
 
 /** Six calls of a function inside each other, each of which keeps a large block, behind a module of two functions. */
@@ -40,7 +41,7 @@ const press = async (page, ...keys) => {
 const spoken = (page) => page.locator(".flame > .unseen").innerText();
 
 for (const [place, url] of places) {
-  test(`${place}: a function is merged into its callers by keys, and that is undone`, () =>
+  testIn(place, "a function is merged into its callers by keys, and that is undone", () =>
     visit(`${url}#focus=Nested.Tree.build`, async (page) => {
       await chart(page).focus();
       await press(page, "ArrowDown", "m");
@@ -56,9 +57,10 @@ for (const [place, url] of places) {
       await press(page, "u");
       assert.deepEqual(await conditions(page), []);
       await chart(page).waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: a module is collapsed by a right click on a row, and its chip removes that`, () =>
+  testIn(place, "a module is collapsed by a right click on a row, and its chip removes that", () =>
     visit(`${url}#view=tables`, async (page) => {
       const row = (name) => rows(page).filter({ has: page.getByText(name, { exact: true }) });
       await row("Nested.Job.one").first().click({ button: "right" });
@@ -75,9 +77,10 @@ for (const [place, url] of places) {
       await page.getByRole("button", { name: "remove: collapsing module Nested.Job" }).click();
       await settled(page);
       assert.deepEqual(await conditions(page), []);
-    }));
+    }),
+  );
 
-  test(`${place}: recursion is folded until it is shown`, () =>
+  testIn(place, "recursion is folded until it is shown", () =>
     visit(`${url}#focus=Nested.Tree.build&dir=callees`, async (page) => {
       const recursion = page.getByRole("button", { name: /^Recursion/ });
       assert.equal(await recursion.getAttribute("aria-pressed"), "false");
@@ -91,9 +94,10 @@ for (const [place, url] of places) {
       await chart(page).focus();
       await press(page, "ArrowDown", "ArrowUp", "ArrowUp", "ArrowUp");
       assert.match(await spoken(page), /^Nested.Tree.build.*3 calls after the focus/);
-    }));
+    }),
+  );
 
-  test(`${place}: the flame graph is put in the order of time, and zoomed`, () =>
+  testIn(place, "the flame graph is put in the order of time, and zoomed", () =>
     visit(`${url}#f=in:Nested.Job.one`, async (page) => {
       for (const [name, order, unit] of [
         ["Time", "time", / s$| ms$|^0$/],
@@ -123,9 +127,10 @@ for (const [place, url] of places) {
       await settled(page);
       assert.equal(state(page).get("order"), "allocation");
       await chart(page).waitFor();
-    }));
+    }),
+  );
 
-  test(`${place}: the call tree is inverted, and stacks are dropped`, () =>
+  testIn(place, "the call tree is inverted, and stacks are dropped", () =>
     visit(url, async (page) => {
       await chart(page).focus();
       await press(page, "ArrowDown", "m", "i");
@@ -139,5 +144,6 @@ for (const [place, url] of places) {
       await page.reload();
       await settled(page);
       assert.deepEqual(await conditions(page), ["not inside a call to Nested.Tree.build"]);
-    }));
+    }),
+  );
 }

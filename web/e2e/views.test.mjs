@@ -1,7 +1,8 @@
 // Each view does what it is for: served by `memtrail view`, and as one file without a server.
 import assert from "node:assert/strict";
-import { after, test } from "node:test";
+import { after } from "node:test";
 import { conditions, settled, state, visit } from "./browser.mjs";
+import { testIn } from "./places.mjs";
 import { offline, recordCompiler, recordLeaks, serve } from "./program.mjs";
 
 const recordings = [recordLeaks("before"), recordCompiler()];
@@ -23,7 +24,7 @@ const preset = async (page, name) => {
 const fragment = (page, name) => page.locator("button.hot-fragment", { hasText: name }).first();
 
 for (const [place, url] of places) {
-  test(`${place}: the demo's leak is found in three clicks`, () =>
+  testIn(place, "the demo's leak is found in three clicks", () =>
     visit(url, async (page) => {
       await preset(page, /^Leaks/);
       assert.equal((await conditions(page)).length, 2, "allocated after warm-up, live at the end");
@@ -39,9 +40,10 @@ for (const [place, url] of places) {
         assert.ok(text.includes(leak), `${leak} is in the focus`);
         assert.ok((await page.content()).includes(where) || text.includes(where), `${where} is named`);
       }
-    }));
+    }),
+  );
 
-  test(`${place}: a search says its share of the whole`, () =>
+  testIn(place, "a search says its share of the whole", () =>
     visit(url, async (page) => {
       const box = page.getByRole("searchbox", { name: /^Search functions/ });
       await box.fill("Session_cache");
@@ -51,9 +53,10 @@ for (const [place, url] of places) {
       const share = Number(/([\d.]+) %/.exec(await found.innerText())[1]);
       assert.ok(share > 0.1 && share < 20, `${share} % of all that was allocated`);
       assert.equal(state(page).get("q"), "Session_cache");
-    }));
+    }),
+  );
 
-  test(`${place}: tables sort, find, and open into callers`, () =>
+  testIn(place, "tables sort, find, and open into callers", () =>
     visit(`${url}#view=tables&f=live:end`, async (page) => {
       const grid = page.getByRole("treegrid");
       await grid
@@ -81,9 +84,10 @@ for (const [place, url] of places) {
       await grid.getByRole("columnheader", { name: /Self/ }).getByRole("button").click();
       await settled(page);
       assert.equal(state(page).get("sort"), "self");
-    }));
+    }),
+  );
 
-  test(`${place}: a filter is added by its form, and goes by its cross`, () =>
+  testIn(place, "a filter is added by its form, and goes by its cross", () =>
     visit(url, async (page) => {
       await page.getByRole("button", { name: "add a filter" }).click();
       const text = page
@@ -100,9 +104,10 @@ for (const [place, url] of places) {
         .click();
       await settled(page);
       assert.deepEqual(await conditions(page), []);
-    }));
+    }),
+  );
 
-  test(`${place}: presets are one click, and back undoes it`, () =>
+  testIn(place, "presets are one click, and back undoes it", () =>
     visit(url, async (page) => {
       for (const [name, condition] of [
         ["Peak", /live at the peak/],
@@ -115,9 +120,10 @@ for (const [place, url] of places) {
       for (let step = 0; step < 3; step++) await page.goBack();
       await settled(page);
       assert.deepEqual(await conditions(page), []);
-    }));
+    }),
+  );
 
-  test(`${place}: a comparison opens with before and after in the order they were named`, () =>
+  testIn(place, "a comparison opens with before and after in the order they were named", () =>
     visit(url, async (page) => {
       await tab(page, "Compare");
       const sides = await page.locator(".compare-side").allInnerTexts();
@@ -125,9 +131,10 @@ for (const [place, url] of places) {
       assert.match(sides[1], /^After/);
       assert.equal(await page.getByLabel("Recording before").inputValue(), "0");
       assert.equal(state(page).get("rec"), "1");
-    }));
+    }),
+  );
 
-  test(`${place}: two recordings are compared, as a graph and as a table`, () =>
+  testIn(place, "two recordings are compared, as a graph and as a table", () =>
     visit(`${url}#view=compare&rec=1`, async (page) => {
       await page
         .getByRole("radio", { name: "Table" })
@@ -139,9 +146,10 @@ for (const [place, url] of places) {
       assert.match(text, /gone/);
       assert.match(text, /new/);
       assert.match(text, /Leaks\.visit/);
-    }));
+    }),
+  );
 
-  test(`${place}: lifetimes, info, both themes and any width`, () =>
+  testIn(place, "lifetimes, info, both themes and any width", () =>
     visit(url, async (page) => {
       await tab(page, "Lifetimes");
       await page
@@ -167,9 +175,10 @@ for (const [place, url] of places) {
       await page.getByRole("dialog").waitFor();
       await page.keyboard.press("Escape");
       await page.getByRole("dialog").waitFor({ state: "hidden" });
-    }));
+    }),
+  );
 
-  test(`${place}: exports are files of the selected part`, () =>
+  testIn(place, "exports are files of the selected part", () =>
     visit(`${url}#f=live:end`, async (page) => {
       await page
         .getByRole("button", { name: /export/i })
@@ -183,5 +192,6 @@ for (const [place, url] of places) {
       let text = "";
       for await (const part of stream) text += part;
       assert.match(text, /Leaks\.Session_cache\.load.* \d+\n/);
-    }));
+    }),
+  );
 }

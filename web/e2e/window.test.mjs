@@ -2,16 +2,17 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { settled, visit } from "./browser.mjs";
+import { testInWholeRun } from "./places.mjs";
 import { recordLeaks, recordStages, serve } from "./program.mjs";
 
 const [leaks, stages] = await Promise.all([serve([recordLeaks()]), serve([recordStages()])]);
 after(() => Promise.all([leaks.stop(), stages.stop()]));
 
 const SIZES = [
-  { width: 1400, height: 900 },
-  { width: 900, height: 700 },
+  [{ width: 1400, height: 900 }, test],
+  [{ width: 900, height: 700 }, testInWholeRun],
   // A window of 1400 × 900 at 200 %.
-  { width: 700, height: 450 },
+  [{ width: 700, height: 450 }, test],
 ];
 
 /** Whether an element's box is inside the window. */
@@ -29,10 +30,10 @@ async function selectBox(page) {
   await page.locator(".flame-selection").getByRole("button", { name: "Zoom" }).waitFor();
 }
 
-for (const size of SIZES) {
+for (const [size, testIt] of SIZES) {
   const at = `${size.width} × ${size.height}`;
 
-  test(`the menu More opens inside a window of ${at}`, () =>
+  testIt(`the menu More opens inside a window of ${at}`, () =>
     visit(
       leaks.url,
       async (page) => {
@@ -55,9 +56,10 @@ for (const size of SIZES) {
         assert.match(decodeURIComponent(page.url()), /f=in:/);
       },
       size,
-    ));
+    ),
+  );
 
-  test(`other menus open inside a window of ${at}, and Tab leaves them`, () =>
+  testIt(`other menus open inside a window of ${at}, and Tab leaves them`, () =>
     visit(
       leaks.url,
       async (page) => {
@@ -80,9 +82,10 @@ for (const size of SIZES) {
         await menu.waitFor({ state: "hidden" });
       },
       size,
-    ));
+    ),
+  );
 
-  test(`pictures have a height in a window of ${at}`, async () => {
+  testIt(`pictures have a height in a window of ${at}`, async () => {
     await visit(
       leaks.url,
       async (page) => {

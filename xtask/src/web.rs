@@ -84,13 +84,17 @@ pub(crate) fn format() -> Outcome {
 }
 
 /// The page's tests: by themselves, and in a browser with the `memtrail` that is built here.
-pub(crate) fn tests(filter: Option<&str>) -> Outcome<Vec<(&'static str, Command)>> {
+/// A whole run has those of `testInWholeRun`, and each test in both places.
+pub(crate) fn tests(filter: Option<&str>, all: bool) -> Outcome<Vec<(&'static str, Command)>> {
     dependencies()?;
     let program = memtrail()?;
     let command = |script: &str, more: &[&str]| {
         let mut command = Command::new("node");
         command.current_dir(repository().join("web")).arg(script).args(more).args(filter);
         command.env("MEMTRAIL", &program);
+        if all {
+            command.env("MEMTRAIL_TEST_ALL", "1");
+        }
         command
     };
     Ok(vec![

@@ -67,7 +67,7 @@ fn run_all(selection: &Selection) -> Steps {
         steps.check("lints of the page", web::lint);
         steps.check("format of the page", web::format);
     }
-    steps.page_tests(pattern);
+    steps.page_tests(pattern, selection.all);
     if selection.all && pattern.is_none() {
         steps.check("documentation of the crates", crate_docs);
         steps.counted("OCaml's own testsuite", || ocaml_tests::run(None, None));

@@ -91,8 +91,8 @@ impl Steps {
     }
 
     /// Run the page's own tests, and those in which a browser drives it.
-    pub(crate) fn page_tests(&mut self, pattern: Option<&str>) {
-        match web::tests(pattern) {
+    pub(crate) fn page_tests(&mut self, pattern: Option<&str>, all: bool) {
+        match web::tests(pattern, all) {
             Ok(commands) => {
                 for (name, mut command) in commands {
                     self.timed(name, |times| count(&mut command, times));
