@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use memtrail_test_support::compilers;
-use memtrail_test_support::contents::recordings_in;
+use memtrail_test_support::contents::{read, recordings_in};
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::build;
 use memtrail_test_support::running::Case;
@@ -16,7 +16,10 @@ fn the_demos_three_leaks_are_the_suspects() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
     let output = command.args(["demo", "--json"]).current_dir(folder.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    let recording = &recordings_in(folder.path())[0];
+    demo_finds_its_three_leaks(&serde_json::from_slice(&output.stdout).unwrap());
+    let recordings = recordings_in(folder.path());
+    let [recording] = &recordings[..] else { panic!("{recordings:?}") };
+    assert!(read(recording).blocks.len() > 10_000);
     let found = response(recording);
     let named: Vec<[&str; 4]> = suspects(&found)
         .iter()
@@ -65,6 +68,55 @@ fn the_demos_three_leaks_are_the_suspects() {
         "elements are added in Leaks.Outbox.post (leaks.ml:57) faster than they are removed",
     ] {
         assert!(flat.contains(sentence), "{sentence:?} is not in\n{text}");
+    }
+}
+
+fn demo_finds_its_three_leaks(findings: &serde_json::Value) {
+    let found: Vec<_> = findings["findings"].as_array().expect("an array").iter().collect();
+    assert_eq!(found.len(), 3);
+    let number =
+        |finding: &serde_json::Value, field: &str| finding[field].as_f64().expect("a number");
+    for (finding, function, variable, bytes, kept, retained) in [
+        // 40,000 sessions of 101 words for the history, 4 for the record.
+        (
+            found[0],
+            "Leaks.Session_cache.load",
+            "Session_cache.sessions",
+            40_000.0 * 106.0 * 8.0,
+            1.0,
+            34e6..40e6,
+        ),
+        // 40,000 letters, a third unsent, of 188 words and a header, and 3 words for the record;
+        // those sent last may not have been collected yet.
+        (
+            found[1],
+            "Leaks.Outbox.compose",
+            "Outbox.pending",
+            13_333.0 * 192.0 * 8.0,
+            1.0 / 3.0,
+            20e6..22e6,
+        ),
+        // 10,000 buffers of 4 KiB.
+        (
+            found[2],
+            "Leaks.Connection.open_",
+            "Listeners.subscribed",
+            10_000.0 * 514.0 * 8.0,
+            1.0,
+            41e6..43e6,
+        ),
+    ] {
+        assert_eq!(finding["function"], function);
+        assert!(finding["place"].as_str().is_some_and(|p| p.starts_with("leaks.ml:")), "{finding}");
+        let (live, error) = (number(finding, "live_bytes"), number(finding, "live_bytes_stderr"));
+        assert!(live > bytes - 5.0 * error, "{finding}");
+        assert!(live < bytes * 1.4 + 5.0 * error, "{finding}");
+        // All of it hangs from one block below a variable of the module.
+        let holder = &finding["retained_by"];
+        assert!(retained.contains(&number(holder, "retained")), "{finding}");
+        assert_eq!(holder["root"], serde_json::json!(["Leaks", variable]), "{finding}");
+        let share = number(finding, "share_kept");
+        assert!(share >= kept - 0.1 && share <= kept + 0.15, "{finding}");
     }
 }
 
