@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::memory::{Address, Memory};
 
-/// No more data than this is looked at.
+/// No more data than this is looked at, with what is not there.
 const MAX_BYTES: u64 = 1 << 28;
 const PAGE: u64 = 4096;
 
@@ -37,8 +37,9 @@ impl Words {
                 else {
                     break;
                 };
+                // A damaged core file may list more pages that are not there than can be asked for.
+                left = left.saturating_sub(next - at);
                 (at, start) = (next, next);
-                left = left.saturating_sub(8);
             }
             pieces.push((start, piece));
         }
@@ -118,5 +119,35 @@ impl Words {
         next.checked_sub(1)
             .and_then(|place| self.pieces.get(place))
             .is_some_and(|(start, words)| (at - start) / 8 < words.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    /// Memory with one page of ones, which counts what it is asked.
+    struct OnePage {
+        page: Address,
+        asked: Cell<u64>,
+    }
+
+    impl Memory for OnePage {
+        fn bytes<const N: usize>(&self, at: Address) -> Option<[u8; N]> {
+            self.asked.set(self.asked.get() + 1);
+            (self.page..self.page + PAGE).contains(&at).then_some([1; N])
+        }
+    }
+
+    /// A core file with a damaged length took seconds: each of the pages that it does not have was asked for.
+    #[test]
+    fn pages_that_are_not_there_are_asked_for_within_the_limit() {
+        let memory = OnePage { page: 5 * PAGE, asked: Cell::new(0) };
+        let whole = Address::MIN..Address::MAX;
+        let words = Words::read(&memory, std::slice::from_ref(&whole));
+        assert_eq!(words.all().count() as u64, PAGE / 8);
+        assert!(memory.asked.get() <= MAX_BYTES / PAGE + PAGE / 8, "{}", memory.asked.get());
     }
 }
