@@ -15,6 +15,7 @@ use crate::json;
 use crate::run::attached;
 use crate::shell_quote;
 use crate::snapshot::find;
+use crate::snapshot::live::refusal;
 
 /// End the recording of a program that `memtrail attach` began
 ///
@@ -60,10 +61,7 @@ struct Detached<'a> {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let pid = args.pid;
     if !is_alive(pid) {
-        let message = format_args!("there is no process {pid}");
-        return Err(
-            Failure::new(Kind::Input, message).hint("list the processes that run: pgrep -a NAME")
-        );
+        return Err(refusal::no_process(pid));
     }
     let Some(session) = find::session(pid) else {
         let message = format_args!("process {pid} is not recorded");

@@ -61,7 +61,7 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
             match process.load(found, &library, &functions, LOAD_LIMIT) {
                 Ok(()) => return Ok(()),
                 Err(LoadError::NotRun(CopyError::Interrupted)) if begun.elapsed() < SEARCH => {}
-                Err(LoadError::NotRun(CopyError::Ended)) => return Err(refusal::ended(pid)),
+                Err(LoadError::NotRun(CopyError::Ended)) => return Err(refusal::no_process(pid)),
                 Err(LoadError::Entry(RECORDED)) => {
                     return Err(Failure::new(
                         Kind::Input,

@@ -115,7 +115,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             break Some(state);
         }
         if !is_alive(args.pid) {
-            return Err(refusal::ended(args.pid));
+            return Err(refusal::no_process(args.pid));
         }
         // `memtrail detach` finds the session by then.
         let is_found = || find::session(args.pid).is_some() || begun.elapsed() > args.wait + GRACE;

@@ -29,7 +29,7 @@ impl Subject {
     /// Finds a process, and refuses those that cannot be recorded.
     pub(super) fn find(pid: u32) -> Result<Self, Failure> {
         if !is_alive(pid) {
-            return Err(refusal::ended(pid));
+            return Err(refusal::no_process(pid));
         }
         let unseen = |error: io::Error| refusal::unseen_by("attach", pid, &error);
         let status = Status::of_process(pid).map_err(unseen)?;
@@ -39,7 +39,8 @@ impl Subject {
         refuse_by_program(pid, &executable)?;
         refuse_by_place(pid)?;
         let auxiliary = fs::read(format!("/proc/{pid}/auxv")).map_err(unseen)?;
-        let entry = auxiliary_entry(&auxiliary, AT_ENTRY).ok_or_else(|| refusal::ended(pid))?;
+        let entry =
+            auxiliary_entry(&auxiliary, AT_ENTRY).ok_or_else(|| refusal::no_process(pid))?;
         Ok(Self { pid, inner_pid: status.inner_pid, executable, entry })
     }
 }

@@ -7,8 +7,9 @@ use serde::Serialize;
 use super::ability::Ability;
 use super::fact;
 use crate::canvas::Canvas;
-use crate::error::{Failure, Kind};
+use crate::error::Failure;
 use crate::snapshot;
+use crate::snapshot::live::refusal;
 
 const SNAPSHOT: &str = "memtrail snapshot PID";
 
@@ -28,10 +29,7 @@ pub(super) struct ProcessFacts {
 
 impl ProcessFacts {
     pub(super) fn look(pid: u32) -> Result<Self, Failure> {
-        let status = Status::of_process(pid).map_err(|_| {
-            Failure::new(Kind::Input, format_args!("there is no process {pid}"))
-                .hint("list the processes that run: pgrep -a NAME")
-        })?;
+        let status = Status::of_process(pid).map_err(|_| refusal::no_process(pid))?;
         Ok(Self {
             pid,
             user: status.user,

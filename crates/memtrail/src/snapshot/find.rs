@@ -7,6 +7,7 @@ use memtrail_recording::relay::RELAY_FILE;
 use memtrail_recording::session::{State, Status};
 use memtrail_recording::{Recording, TRACE_FILE, is_alive};
 
+use super::live::refusal;
 use super::outside::is_of_process;
 use crate::error::{Failure, Kind};
 use crate::recording_source::note_successor;
@@ -70,7 +71,7 @@ pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
 /// the program it started.
 pub(crate) fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
     if !is_alive(pid) {
-        return Err(Failure::new(Kind::Input, format_args!("there is no process {pid}")));
+        return Err(refusal::no_process(pid));
     }
     for candidate in [pid].into_iter().chain(children(pid)) {
         let open = match open_files(candidate) {

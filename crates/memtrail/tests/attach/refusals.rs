@@ -36,7 +36,7 @@ fn processes_that_are_not_there() {
     let mut ended = Command::new("true").stdout(Stdio::null()).spawn().expect("start true");
     let pid = ended.id();
     ended.wait().expect("ended");
-    assert_refused(&attach(pid), &format!("process {pid} has ended"), "pgrep");
+    assert_refused(&attach(pid), &format!("there is no process {pid}"), "pgrep");
     let detached = memtrail(&["detach", &pid.to_string()]).output().expect("memtrail");
     assert_refused(&detached, &format!("there is no process {pid}"), "pgrep");
 }

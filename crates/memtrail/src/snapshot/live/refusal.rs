@@ -10,9 +10,9 @@ use super::report::TraceError;
 use crate::error::{Failure, Kind};
 use crate::run;
 
-/// The failure for a process that has ended.
-pub(crate) fn ended(pid: u32) -> Failure {
-    Failure::new(Kind::Input, format_args!("process {pid} has ended"))
+/// The failure for a process that is not there: one that has ended leaves no trace of its number.
+pub(crate) fn no_process(pid: u32) -> Failure {
+    Failure::new(Kind::Input, format_args!("there is no process {pid}"))
         .hint("list the processes that run: pgrep -a NAME")
 }
 
@@ -24,7 +24,7 @@ pub(super) fn unseen(pid: u32, error: &io::Error) -> Failure {
 /// The failure of a command for a process of which the kernel shows nothing.
 pub(crate) fn unseen_by(command: &str, pid: u32, error: &io::Error) -> Failure {
     match error.kind() {
-        _ if !is_alive(pid) => ended(pid),
+        _ if !is_alive(pid) => no_process(pid),
         io::ErrorKind::PermissionDenied => not_permitted(command, pid),
         io::ErrorKind::NotFound => {
             Failure::new(Kind::Input, format_args!("process {pid} has no program"))
@@ -46,7 +46,7 @@ pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
 
 fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
     match refusal {
-        TraceError::Ended => ended(pid),
+        TraceError::Ended => no_process(pid),
         TraceError::NoRuntime(why) => {
             let message =
                 format_args!("process {pid} is not recorded, and has no heap to read: {why}");

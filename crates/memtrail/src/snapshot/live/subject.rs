@@ -43,7 +43,7 @@ impl Subject {
         let entry = entry.map_or(0, |(_, value)| *value);
         let arguments = fs::read(format!("/proc/{pid}/cmdline")).map_err(refuse)?;
         if entry == 0 || !is_alive(pid) {
-            return Err(refusal::ended(pid));
+            return Err(refusal::no_process(pid));
         }
         let began_unix_us = began(pid);
         Ok(Self { pid, executable, entry, began_unix_us, auxiliary, arguments })
