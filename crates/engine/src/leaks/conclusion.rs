@@ -76,6 +76,9 @@ impl LeaksResponse {
     pub fn conclude(&mut self, limit: usize) {
         self.left_out += self.suspects.len().saturating_sub(limit);
         self.suspects.truncate(limit);
+        if let Some(unreachable) = &mut self.unreachable {
+            unreachable.sites.truncate(limit);
+        }
         self.conclusion = Conclusion::of(self);
     }
 }

@@ -1,5 +1,6 @@
-//! Known leaks: suspects that are not to be listed, nor to fail a check.
+//! Known leaks: suspects and unreachable blocks that are not to be listed, nor to fail a check.
 
+use super::Place;
 use super::response::{LeaksResponse, Suspect};
 
 /// Patterns of known leaks, as a file has them: one a line, comments after `#`.
@@ -40,21 +41,30 @@ impl KnownLeaks {
             return;
         }
         let mut used = vec![false; self.patterns.len()];
-        let before = leaks.suspects.len();
-        leaks.suspects.retain(|suspect| {
-            let names = names(suspect);
+        let mut is_known = |names: &[String]| {
             let mut is_known = false;
             for (pattern, used) in self.patterns.iter().zip(&mut used) {
                 let matches = names.iter().any(|name| is_like(&pattern.text, name));
                 *used |= matches;
                 is_known |= matches;
             }
-            !is_known
-        });
+            is_known
+        };
+        let before = leaks.suspects.len();
+        leaks.suspects.retain(|suspect| !is_known(&names(suspect)));
         let count = before - leaks.suspects.len();
         if count > 0 {
             let plural = if count == 1 { "suspect is" } else { "suspects are" };
             leaks.summary.push(format!("{count} {plural} not listed, as --suppress has them"));
+        }
+        let unreachable = leaks.unreachable.as_mut();
+        let sites =
+            unreachable.map_or(0, |found| found.forget(|site| is_known(&sites(&site.allocated))));
+        if sites > 0 {
+            let plural = if sites == 1 { "call site" } else { "call sites" };
+            leaks.summary.push(format!(
+                "blocks to which nothing refers of {sites} {plural} are not listed, as --suppress has them"
+            ));
         }
         let unused = self.patterns.iter().zip(used).filter(|(_, used)| !used);
         leaks.summary.extend(unused.map(|(Pattern { line, text }, _)| {
@@ -66,12 +76,17 @@ impl KnownLeaks {
 
 /// What a pattern may be like: the owner, its type, and the calls that allocated what it owns.
 fn names(suspect: &Suspect) -> Vec<String> {
-    let sites = suspect.allocated.iter().flat_map(|place| {
+    let names = [Some(suspect.owner.clone()), suspect.r#type.clone()].into_iter().flatten();
+    names.chain(sites(&suspect.allocated)).collect()
+}
+
+/// Functions and lines of calls.
+fn sites(calls: &[Place]) -> Vec<String> {
+    let names = calls.iter().flat_map(|place| {
         let line = place.file.as_ref().zip(place.line).map(|(file, line)| format!("{file}:{line}"));
         [Some(place.function.clone()), line].into_iter().flatten()
     });
-    let names = [Some(suspect.owner.clone()), suspect.r#type.clone()].into_iter().flatten();
-    names.chain(sites).collect()
+    names.collect()
 }
 
 /// Whether a text is like a pattern in which `*` stands for any text.

@@ -69,3 +69,23 @@ pub(crate) fn unreachable(
         count,
     }
 }
+
+impl UnreachableResponse {
+    /// Takes out the call sites that are known, and gives their number. All call sites must be listed.
+    pub(crate) fn forget(&mut self, mut is_known: impl FnMut(&UnreachableSite) -> bool) -> usize {
+        let before = self.sites.len();
+        self.sites.retain(|site| !is_known(site));
+        let known = before - self.sites.len();
+        if known == 0 {
+            return 0;
+        }
+        self.count -= known;
+        self.unreachable = self.sites.iter().fold(BlocksEstimate::default(), |mut sum, site| {
+            sum += site.unreachable;
+            sum
+        });
+        let others = [&self.reachable, &self.garbage, &self.elsewhere];
+        self.summary = descriptions::summary(others, &self.unreachable, self.at);
+        known
+    }
+}

@@ -111,3 +111,46 @@ fn what_came_and_went_until_the_exit_passes() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{stderr}");
 }
+
+/// Known leaks were taken out of the suspects alone: blocks to which nothing refers failed every check.
+#[test]
+fn known_call_sites_of_unreachable_blocks_are_not_counted() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), leaking());
+    let output =
+        check(folder.path(), &["--snapshot", "exit", "-o", "known.memtrail"], &program.path);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    let of = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(arguments).current_dir(folder.path()).output().unwrap()
+    };
+    let leaks = |more: &[&str]| -> serde_json::Value {
+        let arguments = [&["leaks", "known.memtrail", "--json", "--limit", "0"], more].concat();
+        serde_json::from_slice(&of(&arguments).stdout).unwrap()
+    };
+    let found = leaks(&[]);
+    let sites = found["unreachable"]["sites"].as_array().unwrap();
+    let functions: Vec<&str> =
+        sites.iter().map(|site| site["allocated"][0]["function"].as_str().unwrap()).collect();
+    assert!(functions.len() > 1, "{found:#}");
+    let known = |patterns: &[&str]| {
+        std::fs::write(folder.path().join("known"), patterns.join("\n")).unwrap();
+        let check = ["check", "--no-leak", "--recording", "known.memtrail", "--suppress", "known"];
+        (leaks(&["--suppress", "known"]), of(&check))
+    };
+    let bytes = |found: &serde_json::Value| {
+        found["unreachable"]["unreachable"]["bytes"]["value"].as_f64().unwrap()
+    };
+
+    let (rest, checked) = known(&functions[..1]);
+    assert_eq!(checked.status.code(), Some(4), "{checked:?}");
+    let first = sites[0]["unreachable"]["bytes"]["value"].as_f64().unwrap();
+    assert!((bytes(&found) - first - bytes(&rest)).abs() < 1.0, "{rest:#}");
+
+    let (none, checked) = known(&[&functions[..], &["nobody"]].concat());
+    let stderr = String::from_utf8_lossy(&checked.stderr);
+    assert_eq!(checked.status.code(), Some(0), "{stderr}");
+    assert_eq!(none["conclusion"]["verdict"], "no_leak", "{none:#}");
+    let summary = none["summary"].to_string();
+    assert!(summary.contains("are not listed, as --suppress has them"), "{summary}");
+    assert!(summary.contains("matched nothing: nobody"), "{summary}");
+}
