@@ -216,3 +216,39 @@ fn top_zero_is_all_places_and_the_last_option_wins() {
     assert_eq!(places(&["--limit", "0"]), all);
     assert_eq!(places(&["--limit", "5", "--json", "--limit", "2"]), 2);
 }
+
+/// A copy of a recording of the manual: analyses are written beside snapshots.
+fn stored(name: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let to = folder.path().join(name);
+    let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings").join(name);
+    std::fs::create_dir(&to).unwrap();
+    for file in std::fs::read_dir(from).unwrap() {
+        let file = file.unwrap();
+        std::fs::copy(file.path(), to.join(file.file_name())).unwrap();
+    }
+    (folder, to)
+}
+
+/// It ended with a recipe of filters, beside `leaks` that knew the answer.
+#[test]
+fn a_report_ends_with_the_verdict_of_leaks() {
+    for name in ["leaks-4711.memtrail", "fixed-4718.memtrail", "server-4720.memtrail"] {
+        let (_folder, recording) = stored(name);
+        let mut leaks = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let leaks = leaks.arg("leaks").arg(&recording).args(["--json", "--limit", "0"]).output();
+        let leaks: serde_json::Value = serde_json::from_slice(&leaks.unwrap().stdout).unwrap();
+        let suspects = leaks["suspects"].as_array().unwrap();
+        let verdict = match suspects.first() {
+            Some(first) => first["heading"].as_str().unwrap(),
+            None => leaks["conclusion"]["description"].as_str().unwrap(),
+        };
+        let output = memtrail().arg(&recording).args(["--width", "400"]).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let report = text(&output.stdout);
+        let line = report.lines().find(|line| line.starts_with("leaks: ")).expect(&report);
+        assert!(line.contains(verdict), "{verdict} is not in {line}");
+        assert_eq!(line.contains("more suspect"), suspects.len() > 1, "{line}");
+        assert!(report.contains("memtrail leaks "), "{report}");
+    }
+}

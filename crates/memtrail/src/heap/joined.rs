@@ -50,6 +50,16 @@ pub(crate) struct Joined {
 }
 
 impl WhichRecording {
+    /// All snapshots of a recording, and no limit of memory.
+    pub(crate) fn all_of(path: &Path) -> Self {
+        Self {
+            path: path.to_owned(),
+            process: Process::default(),
+            snapshot: None,
+            memory: MemoryArgs::default(),
+        }
+    }
+
     pub(super) fn open(&self) -> Result<Joined, Failure> {
         self.open_of(&self.process.one(&self.path, Need::Snapshots)?)
     }

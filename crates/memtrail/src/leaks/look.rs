@@ -13,7 +13,7 @@ use memtrail_recording::Recording;
 
 use super::Args;
 use crate::error::Failure;
-use crate::heap::joined::Joined;
+use crate::heap::joined::{Joined, WhichRecording};
 use crate::recording_facts;
 use crate::snapshot_file;
 use crate::{caveats, damage, loading};
@@ -40,28 +40,33 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
     let known = args.known.read()?;
     // Known ones are not to take the places of others.
     let limit = if known.is_empty() { args.limit.0 } else { usize::MAX };
-    let mut found = look_at(args, path, limit)?;
+    let mut found = look_at(&args.which, path, limit)?;
     known.suppress(&mut found.leaks);
     found.leaks.conclude(args.limit.0);
     Ok(found)
 }
 
-fn look_at(args: &Args, path: &Path, limit: usize) -> Result<Found, Failure> {
+/// All suspects up to a limit, the known ones too.
+pub(super) fn look_at(which: &WhichRecording, path: &Path, limit: usize) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
     if !has_snapshots
         && (recording_facts::has_malloc(&recording) || recording_facts::is_native(&recording))
     {
-        among_sites(args, &recording, limit)
+        among_sites(which, &recording, limit)
     } else {
-        among_owners(args, path, limit)
+        among_owners(which, path, limit)
     }
 }
 
-fn among_sites(args: &Args, recording: &Recording, limit: usize) -> Result<Found, Failure> {
+fn among_sites(
+    which: &WhichRecording,
+    recording: &Recording,
+    limit: usize,
+) -> Result<Found, Failure> {
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, recording)?;
-    args.which.give_references(&engine, id, recording)?;
+    which.give_references(&engine, id, recording)?;
     let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),
@@ -72,8 +77,8 @@ fn among_sites(args: &Args, recording: &Recording, limit: usize) -> Result<Found
     })
 }
 
-fn among_owners(args: &Args, path: &Path, limit: usize) -> Result<Found, Failure> {
-    let joined = args.which.open_one(path)?;
+fn among_owners(which: &WhichRecording, path: &Path, limit: usize) -> Result<Found, Failure> {
+    let joined = which.open_one(path)?;
     let has_references = joined.give_references()?;
     let OfSnapshot { response, partial } = ask(&joined, limit)?;
     let sites = joined.site_leaks(limit)?;

@@ -1,6 +1,7 @@
 //! `memtrail leaks`: leak suspects, in plain descriptions.
 
 mod family;
+mod headline;
 mod look;
 mod markdown;
 mod suppressed;
@@ -19,6 +20,7 @@ use crate::heap::joined::WhichRecording;
 use crate::limit::{Limit, draw_left_out};
 use crate::references::draw as references;
 use crate::{json, shell_quote};
+pub(crate) use headline::headline;
 use look::{Found, look};
 pub(crate) use suppressed::Suppressions;
 

@@ -39,6 +39,7 @@ use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::figure_files;
+use crate::leaks::headline;
 use crate::process::collections;
 use crate::process::memory::ResidentMemory;
 use crate::rates;
@@ -82,7 +83,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let text = if args.json {
         json::render(&recording, &damaged, &command, &report, family.as_ref(), &process)
     } else {
-        let mut text = text::render(&recording, &report, family.as_ref(), &process, width, &zone);
+        // A family's verdict is on each of its processes.
+        let verdict = if recording.family.is_none() { headline(&recording) } else { None };
+        let verdict = verdict.as_deref();
+        let mut text =
+            text::render(&recording, &report, family.as_ref(), &process, verdict, width, &zone);
         if report.totals.allocated.samples > 0 {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             let _ = writeln!(text, "{faint}in the browser:{plain} {command}");

@@ -164,14 +164,6 @@ pub(super) fn explain(canvas: &mut Canvas, report: &Report) {
             legend.iter().map(|entry| entry.replace(' ', "\u{A0}")).collect();
         canvas.paragraph(FAINT, 0, &entries.join(" · "));
     }
-    let selected = &report.selection;
-    let ranged =
-        selected.allocated_from_seconds.is_some() || selected.allocated_to_seconds.is_some();
-    let live = matches!(selected.live_at, "peak" | "end");
-    if live && !ranged && selected.never_collected_share > 0.02 {
-        let text = "a leak? `memtrail leaks` names what grows, what allocated it and what owns it";
-        canvas.paragraph(FAINT, 0, text);
-    }
 }
 
 fn look_for_signs(chains: &[CallerChain], recursive: &mut bool, lines_differ: &mut bool) {

@@ -60,7 +60,7 @@ fn report(trace: &[u8], question: &Question) -> Report {
 
 /// As it is in a file.
 fn plain(recording: &Recording, report: &Report, width: usize) -> String {
-    let text = text::render(recording, report, None, &NOTHING_KNOWN, width, &TimeZone::UTC);
+    let text = text::render(recording, report, None, &NOTHING_KNOWN, None, width, &TimeZone::UTC);
     strip_str(&text).to_string()
 }
 
