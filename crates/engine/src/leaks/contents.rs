@@ -40,6 +40,8 @@ pub(super) struct Container {
     pub(super) retained: Bytes,
     /// How many; nothing of arrays and buffers.
     pub(super) entries: Option<u64>,
+    /// How many chains of a hash table have entries.
+    pub(super) chains: Option<u64>,
     /// The most frequent kind of values.
     pub(super) values: Option<KindSum>,
 }
@@ -155,10 +157,11 @@ fn container(
     retained: Bytes,
 ) -> Container {
     let catalogue = &loaded.catalogue;
-    let mut count = 0;
+    let (mut count, mut chains) = (0, 0);
     let mut kinds: HashMap<KindId, (u64, u64, BlockIndex)> = HashMap::new();
     structures.each_entry(block, structure, |entry| {
         count += 1;
+        chains += u64::from(entry.before == 0);
         if let Some(value) = entry.value.or(entry.key) {
             let (blocks, words, _) = kinds.entry(catalogue.kind(value)).or_insert((0, 0, value));
             (*blocks, *words) = (*blocks + 1, *words + catalogue.size(value).0);
@@ -173,6 +176,7 @@ fn container(
         structure,
         retained,
         entries,
+        chains: (structure == Structure::HashTable).then_some(chains),
         values: most
             .map(|(kind, (blocks, words, example))| kind_sum(loaded, kind, blocks, words, example)),
     }

@@ -70,7 +70,10 @@ fn a_table_that_was_resized_late_is_a_suspect() {
 /// "Does not grow steadily": bucket arrays that resizing freed spoke for it.
 #[test]
 fn a_table_that_grew_in_each_snapshot_is_a_suspect() {
-    leaks_only(&found("grows", &["24"]), "Grows.table");
+    let whole = found("grows", &["24"]);
+    leaks_only(&whole, "Grows.table");
+    let said = suspects(&whole)[0]["descriptions"].to_string();
+    assert!(said.contains("entries") && !said.contains(" buckets: "), "{said}");
     // A run of 7 ms may have one snapshot and few samples: then it is undecided, and never cleared.
     let short = found("grows", &["8"]);
     if suspects(&short).is_empty() {
@@ -109,6 +112,15 @@ fn a_cache_that_is_filled_at_the_start_is_filled_once() {
     let is_early = found["snapshots"] == 1;
     let class = &found["cleared"][0]["class"];
     assert!(class == "filled_once" || (is_early && class == "ended"), "{found:#}");
+}
+
+/// A key that is added again hides its earlier entries, which stay.
+#[test]
+fn entries_that_hide_each_other_are_named() {
+    let found = found("hashtbl_shadow", &["60000"]);
+    leaks_only(&found, "Hashtbl_shadow.Presence.last_seen");
+    let said = suspects(&found)[0]["descriptions"].to_string();
+    assert!(said.contains(" entries are in 200 buckets: keys or their hashes repeat"), "{said}");
 }
 
 /// One caller was reported as if it were all of them.

@@ -1,8 +1,10 @@
 //! A table, map, set, list or array that only grows: a cache that never evicts, a registry, a log.
 
 use memtrail_heap::contents::Structure;
+use memtrail_text::rounded::grouped;
 
 use super::finding::Finding;
+use crate::leaks::contents::Container;
 use crate::leaks::evidence::Evidence;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
@@ -16,5 +18,23 @@ pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
         Structure::Set | Structure::List | Structure::Array => "elements",
         Structure::Queue | Structure::Buffer => return None,
     };
-    Some(Finding { rule: "growing container", clause: evidence.added(what) })
+    let clause = [Some(evidence.added(what)), hidden(container)];
+    let clause: Vec<String> = clause.into_iter().flatten().collect();
+    Some(Finding { rule: "growing container", clause: clause.join("; ") })
+}
+
+/// Entries for each chain from which keys are said to be in a table several times. `Hashtbl` grows at 2.
+const MANY: u64 = 8;
+
+/// What is said of a table whose entries are in few of its chains.
+fn hidden(container: &Container) -> Option<String> {
+    let (entries, chains) = (container.entries?, container.chains?);
+    (entries >= 1_000 && entries / chains.max(1) >= MANY).then(|| {
+        format!(
+            "the {} entries are in {} buckets: keys or their hashes repeat (`Hashtbl.add` keeps the entry that it \
+             hides, `Hashtbl.replace` does not)",
+            grouped(entries),
+            grouped(chains)
+        )
+    })
 }
