@@ -1,4 +1,4 @@
-//! The command that shows what a report shows as a page.
+//! Commands that lead further: the report as a page, the evidence on leaks, what retains memory.
 
 use std::time::Duration;
 
@@ -17,6 +17,11 @@ pub(super) fn command(recording: &Recording, asked: &TimeSelection) -> String {
         text.push_str(&shell_quote::shell_quote(&filter));
     }
     text
+}
+
+/// `memtrail leaks server-4711.memtrail`
+pub(super) fn leaks(recording: &Recording) -> String {
+    format!("memtrail leaks {}", shell_quote::path(&recording.path))
 }
 
 /// `memtrail heap roots server-4711.memtrail`, if there are snapshots of the heap.

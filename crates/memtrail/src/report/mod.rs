@@ -88,13 +88,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let verdict = verdict.as_deref();
         let mut text =
             text::render(&recording, &report, family.as_ref(), &process, verdict, width, &zone);
-        if report.totals.allocated.samples > 0 {
+        let in_browser = (report.totals.allocated.samples > 0).then_some(command);
+        let leaks = verdict.map(|_| link::leaks(&recording));
+        for (what, command) in [
+            ("the evidence on leaks", leaks),
+            ("in the browser", in_browser),
+            ("what retains it", link::heap(&recording)),
+        ] {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
-            let _ = writeln!(text, "{faint}in the browser:{plain} {command}");
-        }
-        if let Some(command) = link::heap(&recording) {
-            let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
-            let _ = writeln!(text, "{faint}what retains it:{plain} {command}");
+            if let Some(command) = command {
+                let _ = writeln!(text, "{faint}{what}:{plain} {command}");
+            }
         }
         text
     };

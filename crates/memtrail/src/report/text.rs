@@ -1,7 +1,5 @@
 //! The report for people, in as many columns as they have.
 
-use std::path::Path;
-
 use jiff::tz::TimeZone;
 use memtrail_profile::report::{Amount, Anomalies, Report};
 use memtrail_profile::time::Elapsed;
@@ -16,7 +14,6 @@ use crate::outcome;
 use crate::process::collections;
 use crate::rates;
 use crate::recording_facts;
-use crate::shell_quote;
 
 /// The whole report; styled, as the caller may strip styles.
 pub(super) fn render(
@@ -50,22 +47,20 @@ pub(super) fn render(
         places::explain(&mut canvas, report);
     }
     if report.totals.allocated.samples > 0 || verdict.is_some() {
-        leaks(&mut canvas, report, &recording.path, verdict);
+        leaks(&mut canvas, report, verdict);
     }
     warnings(&mut canvas, recording, report);
     canvas.finish()
 }
 
 /// The verdict, or which command gives it if much of what was allocated stayed.
-fn leaks(canvas: &mut Canvas, report: &Report, recording: &Path, verdict: Option<&str>) {
+fn leaks(canvas: &mut Canvas, report: &Report, verdict: Option<&str>) {
     let selected = &report.selection;
     let is_of_all = selected.allocated_from_seconds.is_none()
         && selected.allocated_to_seconds.is_none()
         && matches!(selected.live_at, "peak" | "end");
     if let Some(verdict) = verdict {
         canvas.paragraph(PLAIN, 2, &format!("leaks: {verdict}"));
-        let command = format!("memtrail leaks {}", shell_quote::path(recording));
-        canvas.paragraph(FAINT, 2, &format!("with the evidence: {command}"));
     } else if is_of_all && selected.never_collected_share > 0.02 {
         let text = "a leak? `memtrail leaks` names what grows, what allocated it and what owns it";
         canvas.paragraph(FAINT, 0, text);
