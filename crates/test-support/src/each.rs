@@ -26,13 +26,23 @@ macro_rules! on_each {
             fn ocaml_5_3() {
                 $check("ocaml-5.3.0");
             }
+            #[test]
+            fn ocaml_5_4() {
+                $check("ocaml-5.4");
+            }
+            #[test]
+            fn ocaml_5_5() {
+                if $crate::compilers::is_installed("ocaml-5.5") {
+                    $check("ocaml-5.5");
+                }
+            }
         }
     };
 }
 
-/// The same, and a test for the compiler with flambda.
+/// The same, and a test for each compiler that was built with other options.
 #[macro_export]
-macro_rules! on_each_and_flambda {
+macro_rules! on_each_build {
     ($name:ident, $check:expr) => {
         mod $name {
             #[allow(unused_imports)]
@@ -60,6 +70,28 @@ macro_rules! on_each_and_flambda {
             #[test]
             fn ocaml_5_3() {
                 $check("ocaml-5.3.0");
+            }
+            #[test]
+            fn ocaml_4_14_sections() {
+                if $crate::compilers::is_installed("ocaml-4.14-sections") {
+                    $check("ocaml-4.14-sections");
+                }
+            }
+            #[test]
+            fn ocaml_5_3_frame_pointers() {
+                if $crate::compilers::is_installed("ocaml-5.3-frame-pointers") {
+                    $check("ocaml-5.3-frame-pointers");
+                }
+            }
+            #[test]
+            fn ocaml_5_4() {
+                $check("ocaml-5.4");
+            }
+            #[test]
+            fn ocaml_5_5() {
+                if $crate::compilers::is_installed("ocaml-5.5") {
+                    $check("ocaml-5.5");
+                }
             }
         }
     };
