@@ -166,6 +166,11 @@ impl Layout {
         }
     }
 
+    /// Offset of `exe_name` in OCaml 5's `struct caml_params`: 5.5 has the interpreter's name before it.
+    pub const fn startup_parameters(&self) -> Offset {
+        if matches!(self.version, Version::V5_5) { 8 } else { 0 }
+    }
+
     /// OCaml 4's fields, if it is OCaml 4.
     pub const fn single(&self) -> Option<&SingleState> {
         match &self.state.family {

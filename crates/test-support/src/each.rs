@@ -40,7 +40,7 @@ macro_rules! on_each {
     };
 }
 
-/// The same, and a test for each compiler that was built with other options.
+/// The tests of [`on_each`], and one for the compiler with flambda.
 #[macro_export]
 macro_rules! on_each_build {
     ($name:ident, $check:expr) => {
@@ -70,18 +70,6 @@ macro_rules! on_each_build {
             #[test]
             fn ocaml_5_3() {
                 $check("ocaml-5.3.0");
-            }
-            #[test]
-            fn ocaml_4_14_sections() {
-                if $crate::compilers::is_installed("ocaml-4.14-sections") {
-                    $check("ocaml-4.14-sections");
-                }
-            }
-            #[test]
-            fn ocaml_5_3_frame_pointers() {
-                if $crate::compilers::is_installed("ocaml-5.3-frame-pointers") {
-                    $check("ocaml-5.3-frame-pointers");
-                }
             }
             #[test]
             fn ocaml_5_4() {

@@ -26,7 +26,7 @@ const EVERYWHERE: [(&str, &[&str]); 5] = [
     ("leak_table", &["unix"]),
     ("threads", &["unix", "threads"]),
 ];
-/// Those that need OCaml 5.
+/// Programs that need OCaml 5.
 const MULTICORE: [(&str, &[&str]); 2] = [("domains", &["unix"]), ("fibers", &[])];
 const NATIVE: [&str; 1] = ["references"];
 

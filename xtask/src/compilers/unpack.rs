@@ -1,8 +1,8 @@
 //! Unpack a compiler that other suites of Debian have, so that it runs here and its programs do, too.
 //!
-//! The compiler may need a newer C library than this system has, or another processor: it runs with the library that
-//! is unpacked beside it, by an emulator if need be. This system's linker links its programs with this system's C
-//! library. Two functions that newer headers refer to are added to the archives of OCaml's runtime.
+//! The compiler may need a newer C library than this system has. It runs with the one that is unpacked beside it, and in
+//! an emulator if it is for another processor. The system's linker links its programs with the system's C library. The
+//! archives of OCaml's runtime get two functions that newer headers refer to.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -68,13 +68,6 @@ fn fibers_and_domains_ocaml_5_3() {
 }
 
 #[test]
-fn fibers_and_domains_ocaml_5_3_frame_pointers() {
-    if is_installed("ocaml-5.3-frame-pointers") {
-        fibers_and_domains("ocaml-5.3-frame-pointers");
-    }
-}
-
-#[test]
 fn fibers_and_domains_ocaml_5_4() {
     fibers_and_domains("ocaml-5.4");
 }
