@@ -37,8 +37,8 @@ const MAX_WORDS: u64 = 6;
 impl Release {
     /// Finds the release in the data of `Stdlib.Sys`: its one string that begins like a version.
     pub fn find(data: &[u8]) -> Option<Self> {
-        let starts = (0..data.len()).step_by(8);
-        starts.filter_map(|at| Self::parse(string(data.get(at..)?)?)).next()
+        let mut starts = (0..data.len()).step_by(8);
+        starts.find_map(|at| Self::parse(string(data.get(at..)?)?))
     }
 
     /// Reads text such as `5.5.2` or `5.6.0+dev0`.

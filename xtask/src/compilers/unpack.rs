@@ -138,7 +138,8 @@ fn link_shared(gcc: &str, archive: &Path, folder: &Path, stem: &str) -> Outcome 
     for entry in entries.filter_map(Result::ok) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        if !name.starts_with(stem) || !name.ends_with(".so") || is_link {
+        let is_library = entry.path().extension().is_some_and(|extension| extension == "so");
+        if !name.starts_with(stem) || !is_library || is_link {
             continue;
         }
         let mut link = Command::new(gcc);
