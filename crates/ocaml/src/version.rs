@@ -237,6 +237,7 @@ mod tests {
                 since(Version::V4_13, f::SINCE_4_13),
                 since(Version::V4_14, f::SINCE_4_14),
                 Some(f::UNTIL_5_0),
+                None,
             ]
         } else {
             [
