@@ -1,9 +1,11 @@
 //! Chores of this repository: `cargo xtask --help`.
 #![forbid(unsafe_code)]
 
+mod arm64;
 mod bench;
 mod command;
 mod compilers;
+mod debian;
 mod docs;
 mod layers;
 mod nextest;
@@ -32,13 +34,13 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
-    /// Install what the tests need: Debian packages, OCaml 4.14 and 5.3, programs of others
+    /// Install what the tests need: Debian packages, OCaml 4.14, 5.3 and 5.4, programs of others
     ///
-    /// Packages come from apt, and only those that are missing. The compilers are built from the
-    /// npm registry's source packages, about five minutes each, once: they stay in `memtrail`
-    /// under the user's cache folder. Running it again costs nothing.
+    /// Packages come from apt, and only those that are missing. OCaml 4.14 and 5.3 are built from the npm registry's
+    /// source packages, about five minutes each, once; OCaml 5.4 is unpacked from packages of newer suites of
+    /// Debian. They stay in `memtrail` under the user's cache folder. Running it again costs nothing.
     Setup {
-        /// Build OCaml 4.14 with flambda, and 5.1, as well; tests use them where they are installed
+        /// Bring the other compilers of `tests/compilers.txt`, too; tests use them where they are installed
         #[arg(long)]
         all_compilers: bool,
     },
@@ -53,8 +55,8 @@ enum Chore {
         /// An interrupted run goes on with the step at which it was interrupted.
         #[arg(long)]
         all: bool,
-        /// Run another suite: `ocaml`, OCaml's own testsuite, recorded
-        #[arg(long, value_name = "NAME", value_parser = ["ocaml"])]
+        /// Run another suite: `ocaml`, OCaml's own testsuite, recorded; `arm64`, some programs in an emulated machine
+        #[arg(long, value_name = "NAME", value_parser = ["ocaml", "arm64"])]
         suite: Option<String>,
         /// Use what is installed; do not run setup first
         #[arg(long)]
@@ -123,6 +125,7 @@ fn main() -> ExitCode {
         Chore::Types { check: true } => types::check(),
         Chore::Types { check: false } => types::write(),
         Chore::Picture => picture::draw(),
+        Chore::Test { suite: Some(suite), .. } if suite == "arm64" => return test::arm64(),
         Chore::Test { suite: Some(_), pattern, program, .. } => {
             return test::ocaml(pattern.as_deref(), program.as_deref());
         }

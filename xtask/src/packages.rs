@@ -81,14 +81,7 @@ pub(crate) fn install() -> Outcome {
             list.join("\n")
         ));
     }
-    eprintln!("installing with apt-get: {}", packages.join(" "));
-    // One unreachable source among several is no reason to stop: the install will tell.
-    if let Err(message) = apt(&["update", "--quiet=2"]) {
-        eprintln!("warning: {message}");
-    }
-    let mut install = vec!["install", "--yes", "--quiet=2", "--no-install-recommends"];
-    install.extend(&packages);
-    apt(&install)?;
+    install_packages(&packages)?;
     match NEEDED.iter().find(|needed| !is_there(needed)) {
         Some((Program(program), package, _)) => {
             Err(format!("package {package} is installed, but there is no {program} on PATH"))
@@ -96,6 +89,28 @@ pub(crate) fn install() -> Outcome {
         Some((Installed, package, _)) => Err(format!("package {package} is not installed")),
         None => Ok(()),
     }
+}
+
+/// Installs the packages of programs that are missing; each package has a program that it brings.
+pub(crate) fn install_programs(needed: &[(&str, &str)]) -> Outcome {
+    let missing = needed.iter().filter(|(program, _)| find(program).is_none());
+    let packages: Vec<_> = missing.map(|(_, package)| *package).collect();
+    if packages.is_empty() { Ok(()) } else { install_packages(&packages) }
+}
+
+fn install_packages(packages: &[&str]) -> Outcome {
+    if find("apt-get").is_none() {
+        let names = packages.join(" ");
+        return Err(format!("packages of Debian's are missing, and there is no apt-get: {names}"));
+    }
+    eprintln!("installing with apt-get: {}", packages.join(" "));
+    // One unreachable source among several is no reason to stop: the install will tell.
+    if let Err(message) = apt(&["update", "--quiet=2"]) {
+        eprintln!("warning: {message}");
+    }
+    let mut install = vec!["install", "--yes", "--quiet=2", "--no-install-recommends"];
+    install.extend(packages);
+    apt(&install)
 }
 
 fn apt(arguments: &[&str]) -> Outcome {

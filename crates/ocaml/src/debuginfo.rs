@@ -23,7 +23,7 @@ impl Packing {
             | Version::V4_14
             | Version::V5_0
             | Version::V5_1 => Self::OneLine,
-            Version::V5_2 | Version::V5_3 | Version::V5_4 => Self::WithEnd,
+            Version::V5_2 | Version::V5_3 | Version::V5_4 | Version::V5_5 => Self::WithEnd,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Sources: `runtime/caml/domain_state.tbl` (all fields are 8-aligned, so amd64 and arm64 agree), `runtime/caml/fiber.h`,
 //! `runtime/caml/stack.h`, `runtime/amd64.S` and `runtime/arm64.S` of the tags 4.11.2, 4.12.1, 4.13.1, 4.14.2, 5.0.0,
-//! 5.1.1, 5.2.0, 5.3.0.
+//! 5.1.1, 5.2.0, 5.3.0, 5.4.1, 5.5.2.
 
 use crate::version::{Family, Version};
 
@@ -151,9 +151,6 @@ const CONTEXT: Context =
 
 impl Layout {
     /// The layout of a version on a machine.
-    ///
-    /// For [`Version::V5_4`] the fields behind `gc_regs` are those of 5.4.0 as far as known;
-    /// [`crate::calibrate`] finds `memprof` and refuses what does not add up.
     pub const fn of(version: Version, machine: Machine) -> Self {
         let stack = match version.family() {
             Family::Single => Stack::Single(CONTEXT),
@@ -167,6 +164,11 @@ impl Layout {
             saved_return_address: SAVED_RETURN_ADDRESS,
             packing: crate::debuginfo::Packing::of(version),
         }
+    }
+
+    /// Offset of `exe_name` in OCaml 5's `struct caml_params`: 5.5 has the interpreter's name before it.
+    pub const fn startup_parameters(&self) -> Offset {
+        if matches!(self.version, Version::V5_5) { 8 } else { 0 }
     }
 
     /// OCaml 4's fields, if it is OCaml 4.
@@ -240,6 +242,7 @@ const fn state(version: Version) -> State {
         Version::V5_2 => multicore(0, Some(456)),
         Version::V5_3 => multicore(8, Some(464)),
         Version::V5_4 => multicore(40, Some(496)),
+        Version::V5_5 => multicore(40, Some(504)),
     }
 }
 
@@ -301,7 +304,7 @@ mod tests {
     use super::*;
 
     /// Fields of `domain_state.tbl` in order, as far as the layout goes; the n-th stands at 8n.
-    const TABLES: [(Version, &str); 8] = [
+    const TABLES: [(Version, &str); 10] = [
         (Version::V4_11, include_str!("../tests/fixtures/domain_state/4.11.2")),
         (Version::V4_12, include_str!("../tests/fixtures/domain_state/4.12.1")),
         (Version::V4_13, include_str!("../tests/fixtures/domain_state/4.13.1")),
@@ -310,6 +313,8 @@ mod tests {
         (Version::V5_1, include_str!("../tests/fixtures/domain_state/5.1.1")),
         (Version::V5_2, include_str!("../tests/fixtures/domain_state/5.2.0")),
         (Version::V5_3, include_str!("../tests/fixtures/domain_state/5.3.0")),
+        (Version::V5_4, include_str!("../tests/fixtures/domain_state/5.4.1")),
+        (Version::V5_5, include_str!("../tests/fixtures/domain_state/5.5.2")),
     ];
 
     fn offset(table: &str, field: &str) -> Option<Offset> {

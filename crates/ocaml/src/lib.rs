@@ -38,6 +38,7 @@ pub mod names;
 pub mod neighbours;
 pub mod own_name;
 pub mod parameters;
+pub mod release;
 #[cfg(feature = "shape")]
 pub mod shape;
 pub mod stack;

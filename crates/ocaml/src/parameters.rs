@@ -26,7 +26,7 @@ enum Place {
     Zero,
 }
 
-/// Fields of 5.3's `struct caml_params`.
+/// Fields of `struct caml_params`, from [`Layout::startup_parameters`].
 const STARTUP_TRACE_LEVEL: u64 = 40;
 const STARTUP_EVENTS_LOG_WSIZE: u64 = 48;
 const STARTUP_VERIFY_HEAP: u64 = 56;
@@ -51,10 +51,11 @@ const fn single(layout: &Layout) -> [(char, Place); 13] {
 }
 
 const fn multicore(layout: &Layout, parser_trace: u64) -> [(char, Place); 14] {
+    let from = layout.startup_parameters();
     [
         ('b', Place::State(layout.state.backtrace_active)),
-        ('c', Place::Startup(STARTUP_CLEANUP_ON_EXIT)),
-        ('e', Place::Startup(STARTUP_EVENTS_LOG_WSIZE)),
+        ('c', Place::Startup(from + STARTUP_CLEANUP_ON_EXIT)),
+        ('e', Place::Startup(from + STARTUP_EVENTS_LOG_WSIZE)),
         ('l', Place::Word(p::MAX_STACK_WSIZE)),
         ('M', Place::Word(p::CUSTOM_MAJOR_RATIO)),
         ('m', Place::Word(p::CUSTOM_MINOR_RATIO)),
@@ -62,9 +63,9 @@ const fn multicore(layout: &Layout, parser_trace: u64) -> [(char, Place); 14] {
         ('o', Place::Word(p::PERCENT_FREE)),
         ('p', Place::StateInt(parser_trace)),
         ('s', Place::State(layout.state.minor_heap_wsz)),
-        ('t', Place::Startup(STARTUP_TRACE_LEVEL)),
+        ('t', Place::Startup(from + STARTUP_TRACE_LEVEL)),
         ('v', Place::Word(p::VERB_GC)),
-        ('V', Place::Startup(STARTUP_VERIFY_HEAP)),
+        ('V', Place::Startup(from + STARTUP_VERIFY_HEAP)),
         ('W', Place::Word(p::RUNTIME_WARNINGS)),
     ]
 }

@@ -39,6 +39,8 @@ pub mod fingerprint {
     pub const SINCE_5_3: &str = "caml_memprof_run_callbacks_res";
     /// `runtime/gc_ctrl.c`: `Gc.ramp_up`.
     pub const SINCE_5_4: &str = "caml_gc_ramp_up";
+    /// `runtime/domain.c`: threads that C registers in a domain of their choice.
+    pub const SINCE_5_5: &str = "caml_find_index_of_running_domain";
 }
 
 /// Sampling.

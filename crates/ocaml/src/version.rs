@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::release::Release;
 use crate::symbols::fingerprint;
 
 /// A runtime whose layout is known; patch releases of one series do not differ in it.
@@ -16,8 +17,8 @@ pub enum Version {
     V5_1,
     V5_2,
     V5_3,
-    /// 5.4 and later, as long as the self-calibration adds up.
     V5_4,
+    V5_5,
 }
 
 /// The two runtimes: one global state, or one state a domain.
@@ -31,7 +32,7 @@ pub enum Family {
 
 impl Version {
     /// Every version, oldest first.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::V4_11,
         Self::V4_12,
         Self::V4_13,
@@ -41,13 +42,41 @@ impl Version {
         Self::V5_2,
         Self::V5_3,
         Self::V5_4,
+        Self::V5_5,
     ];
+
+    /// The newest that is known: a later one has all of its symbols.
+    pub const NEWEST: Self = Self::V5_5;
+
+    /// The version that people write so, e.g. `5.3`.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|version| version.name() == name)
+    }
+
+    /// Refuses the newest version if the program's release is of a later series. `release` is called for no other.
+    ///
+    /// # Errors
+    /// [`Unsupported::Newer`].
+    pub fn unless_newer(
+        self,
+        release: impl FnOnce() -> Option<Release>,
+    ) -> Result<Self, Unsupported> {
+        if self < Self::NEWEST {
+            return Ok(self);
+        }
+        match release().filter(|release| release.is_after(Self::NEWEST)) {
+            Some(release) => Err(Unsupported::Newer(release)),
+            None => Ok(self),
+        }
+    }
 
     /// The runtime's family.
     pub const fn family(self) -> Family {
         match self {
             Self::V4_11 | Self::V4_12 | Self::V4_13 | Self::V4_14 => Family::Single,
-            Self::V5_0 | Self::V5_1 | Self::V5_2 | Self::V5_3 | Self::V5_4 => Family::Multicore,
+            Self::V5_0 | Self::V5_1 | Self::V5_2 | Self::V5_3 | Self::V5_4 | Self::V5_5 => {
+                Family::Multicore
+            }
         }
     }
 
@@ -74,6 +103,7 @@ impl Version {
             Self::V5_2 => "5.2",
             Self::V5_3 => "5.3",
             Self::V5_4 => "5.4",
+            Self::V5_5 => "5.5",
         }
     }
 }
@@ -99,6 +129,9 @@ pub enum Unsupported {
     /// Jane Street's `OxCaml`, whose stacks and headers differ.
     #[error("has the OxCaml runtime, which is not supported")]
     Oxcaml,
+    /// Later than [`Version::NEWEST`].
+    #[error("has the runtime of OCaml {0}, which is newer than memtrail knows")]
+    Newer(Release),
     /// Looks like OCaml, but like no version that we know.
     #[error("has an OCaml runtime of an unknown version")]
     Unknown,
@@ -163,8 +196,12 @@ fn detect_multicore(mut has: impl FnMut(&str) -> bool) -> Result<Version, Unsupp
         return Err(Unsupported::Unknown);
     }
     // Not asked for the sampler: 5.0 and 5.1 programs are linked without it, as nothing there uses it.
-    Ok(if has(f::SINCE_5_3) {
-        if has(f::SINCE_5_4) { Version::V5_4 } else { Version::V5_3 }
+    Ok(if has(f::SINCE_5_5) {
+        Version::V5_5
+    } else if has(f::SINCE_5_4) {
+        Version::V5_4
+    } else if has(f::SINCE_5_3) {
+        Version::V5_3
     } else if has(f::SINCE_5_2) {
         Version::V5_2
     } else if has(f::SINCE_5_1) {
@@ -200,6 +237,7 @@ mod tests {
                 since(Version::V4_13, f::SINCE_4_13),
                 since(Version::V4_14, f::SINCE_4_14),
                 Some(f::UNTIL_5_0),
+                None,
             ]
         } else {
             [
@@ -209,6 +247,7 @@ mod tests {
                 since(Version::V5_2, f::SINCE_5_2),
                 since(Version::V5_3, f::SINCE_5_3),
                 since(Version::V5_4, f::SINCE_5_4),
+                since(Version::V5_5, f::SINCE_5_5),
                 Some(f::SINCE_4_14),
             ]
         };
@@ -221,6 +260,18 @@ mod tests {
             let symbols = exported(version);
             assert_eq!(detect(|name| symbols.contains(&name)), Ok(version));
         }
+    }
+
+    #[test]
+    fn a_release_after_the_newest_is_refused() {
+        let release = |minor| Some(Release { major: 5, minor, patch: 0 });
+        let newest = Version::NEWEST;
+        assert_eq!(newest.unless_newer(|| release(5)), Ok(newest));
+        assert_eq!(newest.unless_newer(|| None), Ok(newest));
+        let refusal = newest.unless_newer(|| release(6)).unwrap_err();
+        assert!(refusal.to_string().contains("OCaml 5.6.0"), "{refusal}");
+        assert_eq!(Version::ALL.last(), Some(&newest));
+        assert_eq!(Version::named("4.14"), Some(Version::V4_14));
     }
 
     #[test]

@@ -72,6 +72,9 @@ pub struct Options {
     /// Whose sampler draws the samples of an OCaml program.
     #[serde(default)]
     pub sampler: Sampler,
+    /// The version that a runtime newer than all known ones is taken for, such as `5.5`.
+    #[serde(default)]
+    pub assume_version: Option<String>,
     /// The recording's folder, if the user named one (absolute).
     pub output: Option<PathBuf>,
     /// Where recordings go otherwise (absolute).
@@ -374,6 +377,7 @@ mod tests {
             rate: 1e-4,
             pace: Pace::Adaptive,
             decline_samples: false,
+            assume_version: None,
             sampler: Sampler::Substitute,
             output: None,
             base: "/tmp".into(),

@@ -26,13 +26,23 @@ macro_rules! on_each {
             fn ocaml_5_3() {
                 $check("ocaml-5.3.0");
             }
+            #[test]
+            fn ocaml_5_4() {
+                $check("ocaml-5.4");
+            }
+            #[test]
+            fn ocaml_5_5() {
+                if $crate::compilers::is_installed("ocaml-5.5") {
+                    $check("ocaml-5.5");
+                }
+            }
         }
     };
 }
 
-/// The same, and a test for the compiler with flambda.
+/// The tests of [`on_each`], and one for the compiler with flambda.
 #[macro_export]
-macro_rules! on_each_and_flambda {
+macro_rules! on_each_build {
     ($name:ident, $check:expr) => {
         mod $name {
             #[allow(unused_imports)]
@@ -60,6 +70,16 @@ macro_rules! on_each_and_flambda {
             #[test]
             fn ocaml_5_3() {
                 $check("ocaml-5.3.0");
+            }
+            #[test]
+            fn ocaml_5_4() {
+                $check("ocaml-5.4");
+            }
+            #[test]
+            fn ocaml_5_5() {
+                if $crate::compilers::is_installed("ocaml-5.5") {
+                    $check("ocaml-5.5");
+                }
             }
         }
     };

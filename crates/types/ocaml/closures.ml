@@ -28,13 +28,13 @@ let environment structure =
     | Env_class (rest, id, it) -> node 5 id rest (fun all -> Env_class (all, id, it))
     | Env_cltype (rest, id, it) -> node 6 id rest (fun all -> Env_cltype (all, id, it))
     | Env_persistent (rest, id) -> node 7 id rest (fun all -> Env_persistent (all, id))
-    | Env_functor_arg (rest, _)
     | Env_open (rest, _)
     | Env_constraints (rest, _)
     | Env_copy_types rest
     | Env_value_unbound (rest, _, _)
     | Env_module_unbound (rest, _, _) ->
         visit rest
+    | argument -> Option.iter visit (before_argument argument)
   in
   let env _ env = visit (Env.summary env) in
   (* While types are defined, they have provisional definitions. *)

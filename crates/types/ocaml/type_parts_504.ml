@@ -1,4 +1,4 @@
-(* What changed between versions of the compiler's Types: parts of types as they are from OCaml 5.4 on. *)
+(* What changed between versions of the compiler's Types: parts of types as they are in OCaml 5.4. *)
 
 open Types
 

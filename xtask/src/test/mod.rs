@@ -16,7 +16,7 @@ use self::resume::Resume;
 use self::steps::Steps;
 pub(crate) use self::tally::Tally;
 use crate::command::{Outcome, WORKSPACE, repository, run};
-use crate::{compilers, docs, ocaml_tests, setup, types, web};
+use crate::{arm64, compilers, docs, ocaml_tests, setup, types, web};
 
 /// Tests to run.
 #[derive(Debug, Default)]
@@ -88,7 +88,16 @@ fn report(tally: Tally) -> ExitCode {
 
 /// Run OCaml's own testsuite, recorded.
 pub(crate) fn ocaml(version: Option<&str>, program: Option<&str>) -> ExitCode {
-    match ocaml_tests::run(version, program) {
+    report_suite(ocaml_tests::run(version, program))
+}
+
+/// Record programs in an emulated machine.
+pub(crate) fn arm64() -> ExitCode {
+    report_suite(arm64::run_suite())
+}
+
+fn report_suite(outcome: Outcome<Tally>) -> ExitCode {
+    match outcome {
         Ok(tally) => report(tally),
         Err(message) => {
             eprintln!("error: {message}");

@@ -5,6 +5,7 @@ use std::ffi::c_void;
 use memtrail_ocaml::block::{UNIT, Value};
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
+use memtrail_ocaml::release::{MAX_DATA, Release, SYS_DATA};
 use memtrail_ocaml::{Layout, Unsupported, Version, detect, symbols};
 
 use crate::context::family::Locate;
@@ -18,7 +19,29 @@ type Free = unsafe extern "C" fn(*mut c_void);
 
 /// The runtime's version, told from what it exports.
 pub(crate) fn version() -> Result<Version, Unsupported> {
-    detect(|name| !symbol(name).is_null())
+    detect(|name| !symbol(name).is_null())?.unless_newer(release)
+}
+
+/// The version that the user says a newer runtime is to be taken for, or the one that it is.
+pub(crate) fn version_or(assumed: Option<&str>) -> Result<Version, Unsupported> {
+    match (version(), assumed.and_then(Version::named)) {
+        (Err(Unsupported::Newer(_)), Some(assumed)) => Ok(assumed),
+        (version, _) => version,
+    }
+}
+
+/// The release that compiled the program.
+fn release() -> Option<Release> {
+    SYS_DATA.into_iter().find_map(|(begin, end)| {
+        let (begin, end) = (symbol(begin) as usize, symbol(end) as usize);
+        let size =
+            end.checked_sub(begin).filter(|size| (1..=MAX_DATA).contains(&(*size as u64)))?;
+        if begin == 0 {
+            return None;
+        }
+        // SAFETY: the program's own data between two of its symbols, which no code changes.
+        Release::find(unsafe { std::slice::from_raw_parts(begin as *const u8, size) })
+    })
 }
 
 /// Entry points of a runtime's sampler.

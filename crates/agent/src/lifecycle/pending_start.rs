@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use memtrail_ocaml::{Unsupported, Version};
 use memtrail_recording::session::{Options, State};
 
-use crate::context::runtime::version;
+use crate::context::runtime::{version, version_or};
 use crate::lifecycle::environment::Injected;
 use crate::recording::relay;
 use crate::recording::report::report;
@@ -22,10 +22,9 @@ pub(crate) struct PendingStart {
 /// programs that they start or become; others do not see them, unless children are recorded too.
 pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<PendingStart> {
     relay::map(&injected.session);
-    let version = match version() {
-        Err(Unsupported::NoRuntime) => return None,
-        version => version,
-    };
+    if version() == Err(Unsupported::NoRuntime) {
+        return None;
+    }
     let options = Options::load(&injected.session).ok()?;
     if options.memtrail != env!("CARGO_PKG_VERSION") {
         return None;
@@ -34,7 +33,7 @@ pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<Pen
     if !options.children {
         injected.remove();
     }
-    let reason = match version {
+    let reason = match version_or(options.assume_version.as_deref()) {
         Ok(version) => {
             let session = injected.session.clone();
             return Some(PendingStart { options, session, version, arguments });

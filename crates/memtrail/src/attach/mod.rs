@@ -158,6 +158,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         rate: args.rate.unwrap_or(BASE_RATE),
         pace: if args.rate.is_some() { Pace::Constant } else { Pace::Adaptive },
         decline_samples: false,
+        assume_version: None,
         sampler: Sampler::default(),
         output,
         base: here,

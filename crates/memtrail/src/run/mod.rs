@@ -33,6 +33,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use memtrail_ocaml::Version;
 use memtrail_recording::family_name;
 use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace};
 
@@ -116,6 +117,11 @@ pub(crate) struct Args {
     )]
     sampler: sampler::Choice,
 
+    /// Record a program of an OCaml newer than memtrail knows as if its runtime were this version's, at your own risk:
+    /// the program may crash, and figures may be wrong
+    #[arg(long, value_name = "VERSION", value_parser = assumed_version)]
+    assume_version: Option<String>,
+
     /// The recording's folder; it must not exist yet (with --children: the folder to put
     /// recordings in, instead of `<program>-<pid>.family/`). If the process becomes other programs
     /// (`exec`), it is of the last one with samples, and recordings of the others are inside
@@ -186,6 +192,11 @@ pub(crate) struct Args {
     command: Vec<OsString>,
 }
 
+fn assumed_version(text: &str) -> Result<String, String> {
+    let known = Version::named(text).map(|version| version.name().to_owned());
+    known.ok_or_else(|| format!("no known version of OCaml; the newest is {}", Version::NEWEST))
+}
+
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     signals::survive_file_limits();
     if !args.view && args.serving.is_asked_for() {
@@ -194,7 +205,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     args.native.check(&args.snapshots)?;
     if let Decision::Unrecorded { reason, hint } =
-        preflight::look(args.program(), args.native.which())
+        preflight::look(args.program(), args.native.which(), args.assume_version.is_some())
     {
         return Err(unrecorded(args, &Unprepared { reason, hint }));
     }
@@ -219,7 +230,7 @@ impl Unprepared {
 
 /// Checks what `run` checks before it starts a program.
 pub(crate) fn check(program: &OsStr, native: Native) -> Result<(), Unprepared> {
-    match preflight::look(program, native) {
+    match preflight::look(program, native, false) {
         Decision::Unrecorded { reason, hint } => Err(Unprepared { reason, hint }),
         Decision::Record => unpack(native).map(|_| ()),
     }
@@ -464,6 +475,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
             (false, None) => Pace::Adaptive,
         },
         decline_samples: args.decline_samples,
+        assume_version: args.assume_version.clone(),
         sampler: args.sampler.into(),
         output,
         base,

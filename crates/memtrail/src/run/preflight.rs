@@ -5,8 +5,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use memtrail_map::MappedFile;
+use memtrail_ocaml::Unsupported;
 use memtrail_ocaml::inspect::{
-    Interpreter, Verdict, inspect, interpreter, is_linked_with, refuses_preload,
+    Interpreter, Reason, Verdict, inspect, interpreter, is_linked_with, refuses_preload,
 };
 use memtrail_recording::preload;
 use memtrail_text::rounded::bytes;
@@ -38,8 +39,9 @@ fn preloads_sanitizer() -> bool {
     preload::has_sanitizer(value.as_bytes())
 }
 
-/// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. What cannot be read is left to the kernel to refuse.
-pub(super) fn look(program: &OsStr, native: Native) -> Decision {
+/// Looks at the program that a command names, which is to be recorded as a native or as an OCaml program. The kernel
+/// refuses what cannot be read. With an assumed version, a runtime that is newer than all known ones is recorded.
+pub(super) fn look(program: &OsStr, native: Native, assumes_version: bool) -> Decision {
     if let Some(decision) = look_at_limits() {
         return decision;
     }
@@ -86,6 +88,9 @@ pub(super) fn look(program: &OsStr, native: Native) -> Decision {
         return unrecorded(None);
     }
     match inspect(&file) {
+        Verdict::Refused(Reason::Runtime(Unsupported::Newer(_))) if assumes_version => {
+            unrecorded(None)
+        }
         Verdict::Refused(reason) => Decision::Unrecorded {
             reason: format!("it {reason}"),
             hint: Some(reason.hint().into()),

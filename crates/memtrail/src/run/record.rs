@@ -53,6 +53,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         vary_rate: false,
         decline_samples: false,
         sampler: sampler::Choice::Memprof,
+        assume_version: None,
         output,
         children,
         native,
@@ -72,7 +73,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
     };
     signals::survive_file_limits();
     if let Decision::Unrecorded { reason, hint } =
-        preflight::look(args.program(), args.native.which())
+        preflight::look(args.program(), args.native.which(), false)
     {
         return Err(unrecorded(&args, &Unprepared { reason, hint }));
     }

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use memtrail_recording::{Checked, Recording};
-use memtrail_test_support::compilers::named;
+use memtrail_test_support::compilers::{is_installed, named};
 use memtrail_test_support::contents::{Block, Contents, read};
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::build;
@@ -54,11 +54,28 @@ on_each!(callstacks_of_samples_that_are_kept, |compiler| {
     }
 });
 
-#[test]
-fn fibers_and_domains() {
+/// Programs that need OCaml 5.
+fn fibers_and_domains(compiler: &str) {
     for program in ["fibers", "fiber_chain", "domains"] {
-        let program = build(&named("ocaml-5.3.0"), program);
+        let program = build(&named(compiler), program);
         checked(&Case::new(&program, &[]).options(&OPTIONS), 1_000);
+    }
+}
+
+#[test]
+fn fibers_and_domains_ocaml_5_3() {
+    fibers_and_domains("ocaml-5.3.0");
+}
+
+#[test]
+fn fibers_and_domains_ocaml_5_4() {
+    fibers_and_domains("ocaml-5.4");
+}
+
+#[test]
+fn fibers_and_domains_ocaml_5_5() {
+    if is_installed("ocaml-5.5") {
+        fibers_and_domains("ocaml-5.5");
     }
 }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use memtrail_test_support::compilers::named;
+use memtrail_test_support::compilers::{is_installed, named};
 use memtrail_test_support::contents::recordings_in;
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::{build, build_bytecode, build_static, build_with_musl};
@@ -32,6 +32,40 @@ fn refused(program: &Path, arguments: &[&str], reason: &str) {
     assert!(said.starts_with("memtrail: "), "{said:?}");
     assert_eq!(said.lines().filter(|l| !l.starts_with("hint: ")).count(), 1, "one line: {said:?}");
     assert!(recordings_in(folder.path()).is_empty(), "a recording of nothing was left");
+}
+
+/// A copy of a program of OCaml 5.5 that has the release 5.9.
+fn of_a_later_release(program: &Path, folder: &Path) -> std::path::PathBuf {
+    let mut file = fs::read(program).expect("the program");
+    let is_release = |bytes: &[u8]| bytes.starts_with(b"5.5.") && bytes[5..] == [0, 0, 2];
+    let found: Vec<usize> =
+        (0..file.len() - 8).filter(|at| is_release(&file[*at..at + 8])).collect();
+    assert!(!found.is_empty(), "the program has no Sys.ocaml_version");
+    for at in found {
+        file[at + 2] = b'9';
+    }
+    let later = folder.join("later");
+    fs::write(&later, file).expect("a file");
+    fs::set_permissions(&later, fs::metadata(program).expect("the program").permissions())
+        .expect("permissions");
+    later
+}
+
+#[test]
+fn an_unknown_newer_version_ocaml_5_5() {
+    if !is_installed("ocaml-5.5") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = build(&named("ocaml-5.5"), "lifetimes");
+    let later = of_a_later_release(&program.path, folder.path());
+    refused(&later, &[], "has the runtime of OCaml 5.9.");
+    let assumed = Case::command(&later, &[]);
+    let run = assumed.options(&["--rate", "1e-3", "--assume-version", "5.5"]).same();
+    assert!(run.recording.join("trace.ctf").is_file());
+    let words = ["run", "--assume-version", "5.9", "--", "true"];
+    let output = memtrail(folder.path(), &words);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the newest is 5.5"), "{output:?}");
 }
 
 on_each!(bytecode, |compiler| {

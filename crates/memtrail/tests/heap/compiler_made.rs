@@ -2,7 +2,7 @@
 
 use memtrail_heap::read::Function;
 use memtrail_test_support::compilers::named;
-use memtrail_test_support::on_each_and_flambda;
+use memtrail_test_support::on_each_build;
 use memtrail_test_support::programs::{Program, build, build_as_plugin, strip, strip_file};
 use memtrail_test_support::running::{Case, Recorded};
 
@@ -46,7 +46,7 @@ fn are_in_the_lines_of_classes(all: &[(String, Function)]) {
 }
 
 // They were called `Compiler_made.(fun 275)`, and had a file only.
-on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
+on_each_build!(functions_of_a_class_are_in_its_lines, |compiler| {
     let program = strip(&build(&named(compiler), "compiler_made"));
     if !cfg!(target_arch = "x86_64") {
         return;
@@ -55,7 +55,7 @@ on_each_and_flambda!(functions_of_a_class_are_in_its_lines, |compiler| {
 });
 
 // Plugins take addresses from the dynamic linker's table, which was not followed: their names were `Compiler_made.(fun 500)`.
-on_each_and_flambda!(functions_of_a_plugins_class_are_in_its_lines, |compiler| {
+on_each_build!(functions_of_a_plugins_class_are_in_its_lines, |compiler| {
     let (host, plugin) = build_as_plugin(&named(compiler), "compiler_made");
     if !cfg!(target_arch = "x86_64") {
         return;
@@ -66,7 +66,7 @@ on_each_and_flambda!(functions_of_a_plugins_class_are_in_its_lines, |compiler| {
     are_in_the_lines_of_classes(&named_functions(&recorded));
 });
 
-on_each_and_flambda!(functions_around_externals_have_the_name_of_these, |compiler| {
+on_each_build!(functions_around_externals_have_the_name_of_these, |compiler| {
     let program = strip(&build(&named(compiler), "compiler_made"));
     if !cfg!(target_arch = "x86_64") {
         return;
@@ -78,7 +78,7 @@ on_each_and_flambda!(functions_around_externals_have_the_name_of_these, |compile
 });
 
 // With flambda, the function that takes the tuple apart has no place.
-on_each_and_flambda!(functions_of_tuples_have_their_line, |compiler| {
+on_each_build!(functions_of_tuples_have_their_line, |compiler| {
     let program = build(&named(compiler), "compiler_made");
     if !cfg!(target_arch = "x86_64") {
         return;
@@ -90,7 +90,7 @@ on_each_and_flambda!(functions_of_tuples_have_their_line, |compiler| {
 });
 
 // The line of a method that has none was that of a function above, which was inlined into it.
-on_each_and_flambda!(lines_of_inlined_functions_are_not_those_of_methods, |compiler| {
+on_each_build!(lines_of_inlined_functions_are_not_those_of_methods, |compiler| {
     let all = by_name(&build(&named(compiler), "compiler_made"));
     let methods = called(&all, "Compiler_made.below#last");
     assert!(methods.iter().all(|one| (36..=41).contains(&one.line)), "{methods:?}");

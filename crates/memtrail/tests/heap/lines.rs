@@ -9,7 +9,7 @@ use memtrail_heap::redact::file_name;
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::programs::{Program, build, strip};
 use memtrail_test_support::running::{Case, Recorded};
-use memtrail_test_support::{on_each, on_each_and_flambda};
+use memtrail_test_support::{on_each, on_each_build};
 
 use crate::{answer, last_snapshot};
 
@@ -25,7 +25,7 @@ pub(crate) fn functions(recorded: &Recorded) -> BTreeMap<String, Function> {
 }
 
 // A function without a frame descriptor had no line in a stripped program. Debuggers' tables have it.
-on_each_and_flambda!(functions_without_descriptors_are_between_their_neighbours, |compiler| {
+on_each_build!(functions_without_descriptors_are_between_their_neighbours, |compiler| {
     let program = build(&named(compiler), "function_lines");
     let exact = functions(&record(&program));
     let stripped = functions(&record(&strip(&program)));
@@ -54,7 +54,7 @@ on_each_and_flambda!(functions_without_descriptors_are_between_their_neighbours,
 });
 
 // Its name was that of the loop, `Function_lines.has_loop.loop`.
-on_each_and_flambda!(functions_are_not_called_as_what_is_inlined_into_them, |compiler| {
+on_each_build!(functions_are_not_called_as_what_is_inlined_into_them, |compiler| {
     let program = strip(&build(&named(compiler), "function_lines"));
     let functions = functions(&record(&program));
     let of = |name: &str| functions.values().filter(|one| one.name == name.as_bytes()).count();

@@ -3,7 +3,7 @@
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::programs::{build, strip};
 use memtrail_test_support::running::{Case, Recorded};
-use memtrail_test_support::{on_each, on_each_and_flambda};
+use memtrail_test_support::{on_each, on_each_build};
 
 use crate::answer;
 
@@ -91,7 +91,7 @@ on_each!(closures_of_a_stripped_program_have_files_and_lines, |compiler| {
 });
 
 // The site was `(no debug information)`: the runtime's code that makes partial applications has none.
-on_each_and_flambda!(partial_applications_have_a_site, |compiler| {
+on_each_build!(partial_applications_have_a_site, |compiler| {
     let recorded = Case::new(&build(&named(compiler), "heap_names"), &[]).options(&OPTIONS).same();
     for by in ["site", "function"] {
         let sites = answer("sites", &recorded.recording, &["--by", by, "--limit", "0"]);

@@ -116,7 +116,13 @@ on_each!(with_the_c_library_of_musl, |compiler| {
 });
 
 /// Fails unless the heap of a bytecode program has what the program says of it, with names from its file.
-pub(crate) fn assert_interpreted(plain: &Plain, heap: &Heap, notes: &[String], has_events: bool) {
+pub(crate) fn assert_interpreted(
+    plain: &Plain,
+    heap: &Heap,
+    notes: &[String],
+    compiler: &str,
+    has_events: bool,
+) {
     assert_eq!(counted(heap), plain.line.trim());
     assert_eq!(notes.len(), 1, "{notes:?}");
     heap.expect_names();
@@ -124,8 +130,9 @@ pub(crate) fn assert_interpreted(plain: &Plain, heap: &Heap, notes: &[String], h
     assert!(paths.contains(&"global/Stdlib"), "{paths:?}");
     assert!(!heap.roots_at("global-c/a named value").is_empty(), "{paths:?}");
     if has_events {
-        // A module that is being initialised has its variables on the stack.
-        assert!(paths.contains(&"global/Heap_core/kept"), "{paths:?}");
+        // A module that is being initialised has its variables on the stack. Their names are not read from 5.5's events.
+        let is_read = compiler != "ocaml-5.5";
+        assert_eq!(paths.contains(&"global/Heap_core/kept"), is_read, "{paths:?}");
         assert!(paths.iter().any(|path| path.ends_with("/Heap_core.deep")), "{paths:?}");
         assert!(paths.contains(&"finaliser/Heap_core.first"), "{paths:?}");
     }
@@ -136,7 +143,7 @@ on_each!(of_bytecode, |compiler| {
         let program = build_interpreted(&named(compiler), "heap_core", interpreter);
         let plain = Plain::start(&program, &[]);
         let (heap, notes) = heap_of(&plain.gcore(), &[]);
-        assert_interpreted(&plain, &heap, &notes, interpreter != Interpreter::WithData);
+        assert_interpreted(&plain, &heap, &notes, compiler, interpreter != Interpreter::WithData);
     }
 });
 

@@ -60,7 +60,7 @@ on_each!(of_bytecode, |compiler| {
     let program = build_interpreted(&named(compiler), "heap_core", Interpreter::Separate);
     let plain = Plain::start(&program, &[]);
     let (heap, notes) = heap_of_process(plain.pid());
-    assert_interpreted(&plain, &heap, &notes, true);
+    assert_interpreted(&plain, &heap, &notes, compiler, true);
 });
 
 on_each!(stops_of_interpreters_that_allocate, |compiler| {

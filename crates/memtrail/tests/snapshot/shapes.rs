@@ -7,7 +7,7 @@ use memtrail_test_support::contents;
 use memtrail_test_support::programs::{build, build_plugin, build_with, strip};
 use memtrail_test_support::running::Case;
 use memtrail_test_support::snapshot::{Heap, Root};
-use memtrail_test_support::{on_each, on_each_and_flambda};
+use memtrail_test_support::{on_each, on_each_build};
 
 use crate::asking::{Running, snapshots_of};
 
@@ -19,7 +19,7 @@ fn at_exit(case: Case) -> (String, Heap) {
     (recorded.seen.stdout(), Heap::read(&recorded.recording.join("0001.heap")))
 }
 
-on_each_and_flambda!(known_shapes, |compiler| {
+on_each_build!(known_shapes, |compiler| {
     let compiler = named(compiler);
     let (printed, heap) = at_exit(Case::new(&build(&compiler, "heap_shapes"), &[]));
     let mut shapes = 0;
@@ -60,7 +60,7 @@ on_each!(finalisers_and_what_they_keep, |compiler| {
     assert_eq!(lives(400), [false]);
 });
 
-on_each_and_flambda!(weak_things_keep_nothing, |compiler| {
+on_each_build!(weak_things_keep_nothing, |compiler| {
     let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
     // The arrays of 60 and 61 words are data of ephemerons; the key of the second is dead.
     let (all, without_key) = (heap.live(), heap.below("global/Heap_shapes/20"));
@@ -76,7 +76,7 @@ on_each_and_flambda!(weak_things_keep_nothing, |compiler| {
     assert!(heap.ephemerons.len() >= 3, "{:?}", heap.ephemerons);
 });
 
-on_each_and_flambda!(memory_outside_the_heap, |compiler| {
+on_each_build!(memory_outside_the_heap, |compiler| {
     let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
     let bigarrays: Vec<_> = heap
         .blocks
@@ -109,7 +109,7 @@ on_each!(all_that_lives_to_the_word, |compiler| {
     }
 });
 
-on_each_and_flambda!(blocks_of_the_trace_are_known, |compiler| {
+on_each_build!(blocks_of_the_trace_are_known, |compiler| {
     let case = Case::new(&build(&named(compiler), "heap_live"), &[]).options(&AT_EXIT);
     let recorded = case.same();
     let heap = Heap::read(&recorded.recording.join("0001.heap"));
@@ -137,7 +137,7 @@ on_each_and_flambda!(blocks_of_the_trace_are_known, |compiler| {
     assert!((known - expected).abs() < 6.0 * error, "{known} known, {expected:.0} ± {error:.0}");
 });
 
-on_each_and_flambda!(plugins_have_names, |compiler| {
+on_each_build!(plugins_have_names, |compiler| {
     let (host, plugin) = build_plugin(&named(compiler));
     let plugin = plugin.to_str().expect("a path in UTF-8");
     let (_, heap) = at_exit(Case::new(&host, &[plugin]));
@@ -145,7 +145,7 @@ on_each_and_flambda!(plugins_have_names, |compiler| {
     assert!(!heap.roots_at("global/Plugin").is_empty(), "{:#?}", heap.paths());
 });
 
-on_each_and_flambda!(modules_own_blocks_are_there, |compiler| {
+on_each_build!(modules_own_blocks_are_there, |compiler| {
     let (_, heap) = at_exit(Case::new(&build(&named(compiler), "heap_shapes"), &[]));
     let roots = heap.roots_at("global/Heap_shapes");
     // With flambda, values have blocks of their own as well.
@@ -194,7 +194,7 @@ on_each!(what_c_code_of_a_stripped_program_holds, |compiler| {
     running.end();
 });
 
-on_each_and_flambda!(contents_only_when_asked_for, |compiler| {
+on_each_build!(contents_only_when_asked_for, |compiler| {
     let case = Case::new(&build(&named(compiler), "heap_live"), &[]);
     let with = case.options(&["--snapshot", "exit", "--contents"]).recorded();
     let heap = Heap::read(&with.recording.join("0001.heap"));

@@ -11,7 +11,7 @@ use memtrail_heap::query::{Heap, module_blocks};
 use memtrail_heap::read::{Columns, Snapshot};
 use memtrail_heap::{BlockIndex, BlockTypes};
 use memtrail_ocaml::names::write_name;
-use memtrail_test_support::{compilers, on_each_and_flambda};
+use memtrail_test_support::{compilers, on_each_build};
 use memtrail_typeflow::{Coverage, NO_LIMIT, UnitBlock, flow};
 use memtrail_types::Types;
 use serde_json::Value;
@@ -161,7 +161,7 @@ fn check_values_with(name: &str, options: &[&str]) {
     assert_eq!((added("format"), added("left_out")), (Some(1.into()), Some(0.into())));
     assert_eq!(answer, serde_json::to_value(&coverage).unwrap());
 }
-on_each_and_flambda!(values, check_values);
+on_each_build!(values, check_values);
 
 /// Lines are no wider than asked for; without stored types there is an error and what to do.
 fn check_text(recording: &Path) {

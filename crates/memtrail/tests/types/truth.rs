@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use memtrail_test_support::snapshot::Heap;
-use memtrail_test_support::{compilers, on_each_and_flambda};
+use memtrail_test_support::{compilers, on_each_build};
 use serde_json::Value;
 
 use super::{compile, memtrail, printed};
@@ -112,7 +112,7 @@ fn check_truth(name: &str) {
         path.len() != 2 || !row["variable"].is_null() || has_flambda && !is_field(&path[1])
     }));
 }
-on_each_and_flambda!(truth, check_truth);
+on_each_build!(truth, check_truth);
 
 /// What flambda computes has a symbol with the variable's name, or with that of the operation if there is no variable.
 fn check_symbol(heap: &Heap, row: &Value, symbol: &str) {

@@ -6,6 +6,7 @@ use std::ops::Range;
 
 use memtrail_ocaml::Address;
 use memtrail_ocaml::heap::loaded::Symbol;
+use memtrail_ocaml::release::{MAX_DATA, Release, SYS_DATA};
 use memtrail_ocaml::shape::{Found, Parts};
 use memtrail_ocaml::symbols::fingerprint;
 use object::LittleEndian;
@@ -53,6 +54,8 @@ pub(super) struct Executable<'a> {
     all: Vec<(Address, u64, u32)>,
     /// True if the dynamic linker knows the runtime's symbols.
     pub(super) exports_runtime: bool,
+    /// The release that compiled it, where its data has one.
+    pub(super) release: Option<Release>,
 }
 
 impl<'a> Executable<'a> {
@@ -96,8 +99,10 @@ impl<'a> Executable<'a> {
             names: Cow::Borrowed(&[]),
             all: Vec::new(),
             exports_runtime: false,
+            release: None,
         };
         executable.add_symbols(file, header);
+        executable.release = executable.find_release(file, header);
         Some(executable)
     }
 
@@ -135,6 +140,19 @@ impl<'a> Executable<'a> {
             }
         }
         Some(())
+    }
+
+    fn find_release(&self, file: &'a [u8], header: &Header) -> Option<Release> {
+        let segments = header.program_headers(LittleEndian, file).ok()?;
+        SYS_DATA.into_iter().find_map(|(begin, end)| {
+            let (begin, end) = (self.address(begin)?, self.address(end)?);
+            let size = end.checked_sub(begin).filter(|&size| size <= MAX_DATA)?;
+            let begin = begin.wrapping_sub(self.bias);
+            let data = segments
+                .iter()
+                .find_map(|segment| segment.data_range(LittleEndian, file, begin, size).ok()?)?;
+            Release::find(data)
+        })
     }
 
     /// True if it has no symbols.

@@ -44,7 +44,7 @@ impl<'a> Runtime<'a> {
     pub fn find(executable: &'a [u8], entry: u64) -> Result<Self, Unreadable> {
         let runtime = Self::known(executable, entry)?;
         let version = runtime.layout.version;
-        if matches!(version, Version::V4_11 | Version::V5_0 | Version::V5_4) {
+        if matches!(version, Version::V4_11 | Version::V5_0) {
             return Err(Unreadable::Version(version));
         }
         Ok(runtime)
@@ -63,6 +63,7 @@ impl<'a> Runtime<'a> {
         let interprets = detected == Err(Unsupported::Bytecode);
         let version =
             if interprets { detect_bytecode(|name| executable.has(name))? } else { detected? };
+        let version = version.unless_newer(|| executable.release)?;
         let layout = Layout::of(version, Machine::Amd64);
         Ok(Self { executable, layout, frame_table: None, interprets })
     }

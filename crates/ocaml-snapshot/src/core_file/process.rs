@@ -223,7 +223,8 @@ impl<'a> CoreProcess<'a> {
     /// native.
     pub fn bytecode_file(&self) -> Option<Vec<u8>> {
         self.bytecode.as_ref().filter(|bytecode| bytecode.names.is_empty())?;
-        let path = program::file_name(&self.memory, |name| self.executable.address(name))?;
+        let path =
+            program::file_name(&self.memory, &self.layout, |name| self.executable.address(name))?;
         let mut text = [0; MAX_PATH_LEN];
         Some(self.memory.c_string(path, &mut text)?.to_vec())
     }
@@ -259,7 +260,7 @@ impl<'a> CoreProcess<'a> {
         let variable = |name: &str| self.executable.address(name);
         let code = Code::find(memory, variable).ok_or(Unreadable::NoState)?;
         let globals = variable(bytecode_names::GLOBALS).ok_or(Unreadable::NoState)?;
-        let table = program::sections(memory, variable);
+        let table = program::sections(memory, &self.layout, variable);
         let table = table.and_then(|(table, length)| memory.slice(table, length));
         let names = table.and_then(|table| global_names::of_sections(table).ok());
         let mut text = [0; MAX_NAME_LEN];

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use object::elf::{EM_AARCH64, EM_X86_64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
-use object::{Endianness, Object as _, ObjectSymbol};
+use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol};
 
 use super::strings::{self, Guess};
 use super::{Interpreter, Other, Program, Reason, Rival, Verdict};
 use crate::layout::Machine;
+use crate::release::{MAX_DATA, Release, SYS_DATA};
 use crate::version::{Unsupported, Version, detect};
 
 const MAGIC: &[u8] = b"\x7fELF";
@@ -97,12 +98,27 @@ fn is_wanted(name: &&[u8]) -> bool {
 }
 
 fn judge_executable(executable: &Executable<'_>, file: &[u8]) -> Verdict {
-    match detect(|name| executable.exported.contains(name.as_bytes())) {
+    let version = detect(|name| executable.exported.contains(name.as_bytes()));
+    match version.and_then(|version| version.unless_newer(|| release(&executable.elf))) {
         Ok(version) => judge_version(executable, version),
         Err(Unsupported::NoRuntime) => judge_hidden(executable, file),
         Err(Unsupported::Bytecode) => Verdict::Refused(Reason::Bytecode),
         Err(refusal) => Verdict::Refused(Reason::Runtime(refusal)),
     }
+}
+
+/// The release that compiled it, from the data of `Stdlib.Sys`.
+fn release(elf: &ElfFile64<'_, Endianness>) -> Option<Release> {
+    let address = |name: &str| {
+        let mut symbols = elf.dynamic_symbols();
+        symbols.find(|symbol| symbol.name_bytes() == Ok(name.as_bytes())).map(|it| it.address())
+    };
+    SYS_DATA.into_iter().find_map(|(begin, end)| {
+        let (begin, end) = (address(begin)?, address(end)?);
+        let size = end.checked_sub(begin).filter(|&size| size <= MAX_DATA)?;
+        let data = elf.segments().find_map(|segment| segment.data_range(begin, size).ok()?)?;
+        Release::find(data)
+    })
 }
 
 fn judge_version(executable: &Executable<'_>, version: Version) -> Verdict {

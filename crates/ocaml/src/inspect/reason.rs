@@ -43,8 +43,11 @@ impl Reason {
                 "record it on a 64-bit x86 or ARM machine, with the memtrail of that machine"
             }
             Self::Runtime(Unsupported::TooOld) => "compile it with OCaml 4.11 or later",
+            Self::Runtime(Unsupported::Newer(_)) => {
+                "update memtrail; to record it at your own risk: memtrail run --assume-version 5.5"
+            }
             Self::Runtime(Unsupported::Oxcaml | Unsupported::Unknown) => {
-                "memtrail knows the runtimes of OCaml from 4.11 on"
+                "memtrail knows the runtimes of OCaml 4.11 to 5.5"
             }
         }
     }

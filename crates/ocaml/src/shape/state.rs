@@ -72,15 +72,17 @@ pub(super) struct Multicore {
 
 /// Looks for OCaml 5's states in the threads' own storage.
 pub(super) fn multicore(memory: &impl Memory, parts: &Parts) -> Option<Multicore> {
-    [Version::V5_3, Version::V5_2].into_iter().find_map(|version| {
+    let versions = [Version::V5_5, Version::V5_4, Version::V5_3, Version::V5_2];
+    versions.into_iter().find_map(|version| {
         let layout = Layout::of(version, Machine::Amd64);
         let (mut states, mut own, mut other) = (Vec::new(), Vec::new(), Vec::new());
         for storage in &parts.thread_local {
             for at in storage.clone().step_by(8) {
                 let Some(word) = memory.u64(at).filter(|word| *word != 0) else { continue };
                 let offset = at - storage.start;
+                // Versions differ in little more than where the sampler's state is, which must be where they have it.
                 let is_state =
-                    |state| calibrate(memory, &layout, state, None, Phase::Running).is_ok();
+                    |state| calibrate(memory, &layout, state, None, Phase::Running) == Ok(layout);
                 if is_state(word) {
                     states.push(word);
                     own.push(offset);

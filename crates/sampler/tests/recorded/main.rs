@@ -81,6 +81,7 @@ fn options(base: &Path, rate: f64) -> Options {
         rate,
         pace: Pace::Constant,
         decline_samples: false,
+        assume_version: None,
         sampler: Sampler::Memprof,
         output: None,
         base: base.into(),

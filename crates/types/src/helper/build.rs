@@ -49,6 +49,7 @@ const VARIANTS: [(&str, &[&str]); 6] = [
     (
         "type_parts.ml",
         &[
+            include_str!("../../ocaml/type_parts_505.ml"),
             include_str!("../../ocaml/type_parts_504.ml"),
             include_str!("../../ocaml/type_parts_413.ml"),
             include_str!("../../ocaml/type_parts_411.ml"),
@@ -68,13 +69,24 @@ const VARIANTS: [(&str, &[&str]); 6] = [
         &[
             concat!(
                 include_str!("../../ocaml/code_502.ml"),
+                include_str!("../../ocaml/summary_505.ml"),
+                include_str!("../../ocaml/closures.ml")
+            ),
+            concat!(
+                include_str!("../../ocaml/code_502.ml"),
+                include_str!("../../ocaml/summary_4.ml"),
                 include_str!("../../ocaml/closures.ml")
             ),
             concat!(
                 include_str!("../../ocaml/code_500.ml"),
+                include_str!("../../ocaml/summary_4.ml"),
                 include_str!("../../ocaml/closures.ml")
             ),
-            concat!(include_str!("../../ocaml/code_4.ml"), include_str!("../../ocaml/closures.ml")),
+            concat!(
+                include_str!("../../ocaml/code_4.ml"),
+                include_str!("../../ocaml/summary_4.ml"),
+                include_str!("../../ocaml/closures.ml")
+            ),
             include_str!("../../ocaml/closures_none.ml"),
         ],
     ),

@@ -17,7 +17,7 @@ use std::sync::atomic::{
 
 use memtrail_recording::session::{DETACH_FILE, Options, State};
 
-use crate::context::runtime::version;
+use crate::context::runtime::version_or;
 use crate::lifecycle::load::begin_library;
 use crate::lifecycle::pending_start::PendingStart;
 use crate::lifecycle::{leave, recorded, start};
@@ -135,7 +135,8 @@ fn follow(session: &Path) -> Result<(), String> {
     if options.memtrail != env!("CARGO_PKG_VERSION") {
         return Err("has the agent of another version of memtrail".into());
     }
-    let version = version().map_err(|unsupported| unsupported.to_string())?;
+    let version = version_or(options.assume_version.as_deref())
+        .map_err(|unsupported| unsupported.to_string())?;
     if !version.can_sample() {
         return Err(format!(
             "has the runtime of OCaml {version}, which has no sampler: it can be recorded from its start only"

@@ -1,23 +1,21 @@
-//! Build the OCaml compilers of `tests/compilers.txt` into the cache.
+//! Bring the OCaml compilers of `tests/compilers.txt` into the cache: built from sources, or unpacked.
 //!
 //! A prefix is baked into what `make install` leaves, so a compiler is built where it will stay.
 //! It counts as built once its stamp says so, with the options it was built with: an interrupted
 //! or differently built one is removed and built anew.
 
+mod build;
+mod bytecode;
+pub(crate) mod unpack;
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
 
-use crate::command::{Outcome, cache, output, run};
+use crate::command::{Outcome, cache};
 
-const LIST: &str = include_str!("../../tests/compilers.txt");
-const OPTIONS: &[&str] = &[
-    "--disable-ocamldoc",
-    "--disable-debugger",
-    "--disable-ocamltest",
-    "--disable-stdlib-manpages",
-];
+const LIST: &str = include_str!("../../../tests/compilers.txt");
+/// Before the name of a package whose binaries are unpacked, instead of sources that are built.
+const BINARY: &str = "debian:ocaml@";
 /// Written last, into the prefix.
 const STAMP: &str = ".built-by-memtrail";
 
@@ -71,8 +69,14 @@ pub(crate) fn absent() -> Vec<String> {
 }
 
 impl Compiler {
+    /// The series whose binaries are unpacked; none if it is built.
+    fn series(&self) -> Option<&'static str> {
+        self.package.strip_prefix(BINARY)
+    }
+
     fn recipe(&self) -> String {
-        let words = [self.package].into_iter().chain(OPTIONS.iter().chain(&self.options).copied());
+        let common = if self.series().is_some() { &[] } else { build::OPTIONS };
+        let words = [self.package].into_iter().chain(common.iter().chain(&self.options).copied());
         words.collect::<Vec<_>>().join(" ") + "\n"
     }
 
@@ -85,7 +89,8 @@ impl Compiler {
             return Ok(());
         }
         let stamp = self.prefix.join(STAMP);
-        let build = cache.join(format!("build-{}", self.package));
+        let name = self.prefix.file_name().unwrap_or_default().to_string_lossy();
+        let build = cache.join(format!("build-{name}"));
         for dir in [&self.prefix, &build] {
             if dir.exists() {
                 fs::remove_dir_all(dir)
@@ -94,38 +99,17 @@ impl Compiler {
         }
         fs::create_dir_all(&build)
             .map_err(|e| format!("cannot create {}: {e}", build.display()))?;
-        eprintln!("building {} into {}", self.package, self.prefix.display());
-        self.build(&build)?;
+        let prefix = &self.prefix;
+        if let Some(series) = self.series() {
+            eprintln!("unpacking OCaml {series} into {}", prefix.display());
+            unpack::from_debian(series, &unpack::HERE, prefix, &build)?;
+        } else {
+            eprintln!("building {} into {}", self.package, prefix.display());
+            build::from_sources(self.package, &self.options, prefix, &build)?;
+        }
         fs::write(&stamp, self.recipe())
             .map_err(|e| format!("cannot write {}: {e}", stamp.display()))?;
         fs::remove_dir_all(&build).map_err(|e| format!("cannot remove {}: {e}", build.display()))
-    }
-
-    fn build(&self, dir: &Path) -> Outcome {
-        let archive =
-            output(Command::new("npm").args(["pack", "--silent", self.package]).current_dir(dir))?;
-        let archive = archive.lines().last().unwrap_or_default();
-        run(Command::new("tar").args(["xzf", archive]).current_dir(dir))?;
-        let source = dir.join("package");
-        let log_path = dir.join("log");
-        let log = File::create(&log_path)
-            .map_err(|e| format!("cannot create {}: {e}", log_path.display()))?;
-        let step = |program: &str, arguments: &[&str]| -> Outcome {
-            let out = log.try_clone().map_err(|e| format!("{}: {e}", log_path.display()))?;
-            let err = log.try_clone().map_err(|e| format!("{}: {e}", log_path.display()))?;
-            let mut command = Command::new(program);
-            command.args(arguments).current_dir(&source);
-            command.stdin(Stdio::null()).stdout(out).stderr(err);
-            run(&mut command).map_err(|e| format!("{e}\n  see {}", log_path.display()))
-        };
-        // Archives of the npm registry do not always keep the executable bit.
-        let prefix = self.prefix.to_string_lossy();
-        let mut configure = vec!["configure", "--prefix", &*prefix];
-        configure.extend(OPTIONS.iter().chain(&self.options));
-        step("sh", &configure)?;
-        let jobs = thread::available_parallelism().map_or(1, usize::from);
-        step("make", &[&format!("-j{jobs}")])?;
-        step("make", &["install"])
     }
 }
 
@@ -140,17 +124,18 @@ mod tests {
             .iter()
             .map(|c| (c.package, c.prefix.to_string_lossy(), c.options.as_slice()))
             .collect();
-        assert_eq!(
-            found,
-            [
-                ("ocaml@4.14.1000", "/cache/ocaml-4.14.1000".into(), &[][..]),
-                ("ocaml@5.3.0", "/cache/ocaml-5.3.0".into(), &[]),
-                ("ocaml@4.14.1000", "/cache/ocaml-4.14-flambda".into(), &["--enable-flambda"]),
-                ("ocaml@5.1.4", "/cache/ocaml-5.1.4".into(), &[])
-            ]
-        );
+        let expected = [
+            ("ocaml@4.14.1000", "/cache/ocaml-4.14.1000".into(), &[][..]),
+            ("ocaml@5.3.0", "/cache/ocaml-5.3.0".into(), &[]),
+            ("debian:ocaml@5.4", "/cache/ocaml-5.4".into(), &[]),
+            ("debian:ocaml@5.5", "/cache/ocaml-5.5".into(), &[]),
+            ("ocaml@4.14.1000", "/cache/ocaml-4.14-flambda".into(), &["--enable-flambda"]),
+            ("ocaml@5.1.4", "/cache/ocaml-5.1.4".into(), &[]),
+        ];
+        assert_eq!(found[..expected.len()], expected);
         let optional: Vec<_> = compilers.iter().map(|compiler| compiler.optional).collect();
-        assert_eq!(optional, [false, false, true, true]);
+        assert_eq!(optional[..4], [false, false, false, true]);
+        assert!(optional[4..].iter().all(|optional| *optional));
     }
 
     /// The stamps of those that are in caches already stay as they are.
@@ -160,6 +145,7 @@ mod tests {
         let plain = "ocaml@4.14.1000 --disable-ocamldoc --disable-debugger --disable-ocamltest \
                      --disable-stdlib-manpages";
         assert_eq!(compilers[0].recipe(), format!("{plain}\n"));
-        assert_eq!(compilers[2].recipe(), format!("{plain} --enable-flambda\n"));
+        assert_eq!(compilers[4].recipe(), format!("{plain} --enable-flambda\n"));
+        assert_eq!(compilers[2].recipe(), "debian:ocaml@5.4\n");
     }
 }
