@@ -28,7 +28,9 @@ macro_rules! on_each {
             }
             #[test]
             fn ocaml_5_4() {
-                $check("ocaml-5.4");
+                if $crate::compilers::is_installed("ocaml-5.4") {
+                    $check("ocaml-5.4");
+                }
             }
             #[test]
             fn ocaml_5_5() {
@@ -73,7 +75,9 @@ macro_rules! on_each_build {
             }
             #[test]
             fn ocaml_5_4() {
-                $check("ocaml-5.4");
+                if $crate::compilers::is_installed("ocaml-5.4") {
+                    $check("ocaml-5.4");
+                }
             }
             #[test]
             fn ocaml_5_5() {

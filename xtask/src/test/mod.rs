@@ -74,9 +74,9 @@ fn run_all(selection: &Selection) -> Steps {
     }
     if selection.all {
         steps.finish();
-        for name in compilers::absent() {
-            println!("not tested: programs of {name}, which is not installed");
-        }
+    }
+    for name in compilers::absent(selection.all) {
+        println!("not tested: programs of {name}, which is not installed");
     }
     steps
 }
