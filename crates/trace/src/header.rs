@@ -59,7 +59,7 @@ const RESTARTS: u32 = 1 << 9;
 /// Facts about a packet that memtrace has no field for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Note {
-    /// How often the trace's rate was halved for all blocks of the packet; `None` if a list beside the trace tells.
+    /// Number of times that the trace's rate was halved for the packet's blocks; `None` if a list beside the trace tells.
     pub halvings: Option<u8>,
     /// The packet refers to nothing that its domain said before.
     pub restarts: bool,
@@ -95,7 +95,7 @@ pub struct Header {
     pub begin: Timestamp,
     /// No event of the packet is later.
     pub end: Timestamp,
-    /// What memtrail adds to memtrace's format.
+    /// Facts that memtrace's format has no field for.
     pub note: Note,
     /// Version of the format, 1 to 3; decides the header's own length.
     pub version: u16,

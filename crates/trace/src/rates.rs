@@ -1,4 +1,4 @@
-//! At which rate blocks were sampled, when that changed. A recording may say so in a list beside its trace. Packets of
+//! Rates at which blocks were sampled, if they changed. A recording may say so in a list beside its trace. Packets of
 //! a trace that was thinned say it themselves ([`Note`](crate::header::Note)), and the list does not count for them.
 
 use std::collections::BTreeMap;
@@ -23,13 +23,13 @@ impl RateChanges {
         self.of_domain.is_empty()
     }
 
-    /// How often the trace's rate was halved for the block of an event.
+    /// Number of times that the trace's rate was halved for the block of an event.
     pub fn of(&self, alloc: &Alloc<'_>) -> u8 {
         let listed = || self.halvings(alloc.domain, alloc.id);
         alloc.halvings.map_or_else(listed, |halvings| halvings.min(MAX_HALVINGS))
     }
 
-    /// How often the list says that the trace's rate was halved for a block.
+    /// Number of times that the trace's rate was halved for a block, by the list.
     pub fn halvings(&self, domain: DomainId, block: BlockId) -> u8 {
         let find = || {
             let changes = self.of_domain.get(&domain.0)?;

@@ -21,7 +21,7 @@ pub trait Rewrite {
     fn renumbered(&mut self, old: BlockId, new: BlockId) {
         let _ = (old, new);
     }
-    /// How often the trace's rate was halved for a block that was let through, if the new trace is to say so.
+    /// Number of times that the trace's rate was halved for a block that was let through, if the new trace is to say so.
     fn halvings(&self, alloc: &Alloc<'_>) -> Option<u8> {
         alloc.halvings
     }
@@ -31,7 +31,7 @@ pub trait Rewrite {
     }
     /// Whether call stacks are kept.
     const STACKS: bool;
-    /// Whether blocks have the ids that they had, also where some ids are missing.
+    /// True if blocks keep their ids, also in a trace from which some are missing.
     const KEEPS_IDS: bool = false;
     /// What is kept of the call stack, the outermost frame first, of the block that was let through last.
     fn backtrace<'a>(&self, backtrace: &'a [Code]) -> &'a [Code] {

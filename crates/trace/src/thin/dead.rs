@@ -1,6 +1,6 @@
 //! The blocks of the history that are thinned, by the order of their allocations.
 
-/// A set of numbers of blocks: a bit each.
+/// A set of blocks, a bit for each.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Dead {
     words: Vec<u64>,

@@ -15,7 +15,7 @@ pub(super) struct History<'a> {
     pub(super) info: TraceInfo,
     /// The packet that says what the trace is, and those that may be written anew.
     packets: Vec<&'a [u8]>,
-    /// Those that stay.
+    /// Packets that stay.
     pub(super) recent: Vec<&'a [u8]>,
     /// Bytes of the packets that may be written anew.
     pub(super) bytes: u64,

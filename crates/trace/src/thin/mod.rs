@@ -48,16 +48,16 @@ use crate::units::{Bytes, Timestamp};
 
 pub use plan::Plan;
 
-/// How a trace is to be thinned.
+/// The facts that thinning needs beside the trace.
 #[derive(Clone, Debug)]
 pub struct Thinning<'a> {
-    /// At which rate blocks were sampled, as a list beside the trace says.
+    /// Rates at which blocks were sampled, by a list beside the trace.
     pub rates: &'a RateChanges,
-    /// For each domain, the first blocks of the stretches that a list beside the trace has; ascending.
+    /// First blocks of the threads' stretches, by domain; ascending.
     pub stretches: &'a BTreeMap<u16, Vec<u64>>,
-    /// When heap snapshots were taken that name blocks; ascending.
+    /// Moments of the heap snapshots that name blocks; ascending.
     pub moments: &'a [Timestamp],
-    /// How large the trace may be.
+    /// Largest size of the trace.
     pub bytes: Bytes,
     /// Decides which samples are kept. Each thinning of one trace needs another.
     pub seed: u64,

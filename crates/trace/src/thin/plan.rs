@@ -68,7 +68,8 @@ impl Plan {
         self.whole / 1e6
     }
 
-    /// How often the rate is halved in all for a block of this age that died, and whose rate was halved so often.
+    /// Number of times that the rate is halved in all for a block of this age that died. `before` counts the halvings so
+    /// far.
     pub(super) fn halvings(&self, age: u64, before: u8) -> u8 {
         let octaves = (age as f64 / self.whole).log2().ceil().max(0.0);
         before.max(octaves.min(f64::from(MAX_HALVINGS)) as u8)

@@ -125,10 +125,10 @@ fn age_class(age: u64) -> usize {
     ((age.max(1) as f64).log2() * f64::from(PARTS)) as usize
 }
 
-/// How a block was sampled.
+/// The rate and the samples of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rate {
-    /// How often the trace's rate was halved for it.
+    /// Number of times that the trace's rate was halved for it.
     pub(super) halvings: u8,
     /// Samples that were taken.
     pub(super) taken: u64,

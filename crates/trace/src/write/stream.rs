@@ -207,7 +207,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
         Ok(())
     }
 
-    /// How often the trace's rate was halved for the blocks of this packet, as the packet says.
+    /// Number of times that the trace's rate was halved for the blocks of this packet, as the packet says.
     pub fn halvings(&self) -> Option<u8> {
         self.header.note.halvings
     }
