@@ -206,6 +206,19 @@ impl Engine {
         more.then(|| grown(&read(&recording)))
     }
 
+    /// Reads a growing recording's trace anew: a thinned one has taken its place. `None` if that has no whole packet; then
+    /// all stays as it was.
+    pub fn read_again(&self, id: RecordingId, trace: &[u8]) -> Option<Grown> {
+        let recording = self.get(id.0).ok()?;
+        // Queries are answered meanwhile.
+        let mut new = Recording::growing(read(&recording).description.clone());
+        if !new.grow(trace) {
+            return None;
+        }
+        write(&recording).take_trace(new);
+        Some(grown(&read(&recording)))
+    }
+
     /// As [`grow`](Self::grow), when no more will come.
     ///
     /// # Errors

@@ -162,6 +162,13 @@ impl Recording {
         finished
     }
 
+    /// Has the trace of another one in place of its own.
+    pub(crate) fn take_trace(&mut self, of: Self) {
+        let Self { source, entities, bytes, .. } = of;
+        (self.source, self.entities, self.bytes) = (source, entities, bytes);
+        (self.selections, self.whole) = (Selections::default(), OnceLock::new());
+    }
+
     /// Becomes another one, with the snapshots that it has.
     pub(crate) fn replace(&mut self, new: Self) {
         let snapshots = Arc::clone(&self.snapshots);

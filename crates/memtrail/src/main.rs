@@ -13,6 +13,7 @@ mod message;
 mod answer;
 #[cfg(target_arch = "x86_64")]
 mod attach;
+mod cache;
 mod canvas;
 mod caveats;
 mod check;
@@ -102,6 +103,7 @@ enum Command {
     Trace(trace::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
+    Cache(cache::Args),
     Completions(completions::Args),
     Man(man::Args),
     #[command(hide = true)]
@@ -178,6 +180,7 @@ fn command() -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),
         Command::KeepSession(args) => run::keep_session(&args),

@@ -10,6 +10,9 @@ pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
         Outcome::Exited { code: Some(code) } => format!("exit code {code}"),
         Outcome::Killed { signal } => format!("killed by signal {signal}"),
         Outcome::GaveWay => "ended when the program started Gc.Memprof itself".into(),
+        Outcome::WriteFailed { errno: libc::EDQUOT } => {
+            "ended at the limit of its disk space (--disk, or a quota of the system)".into()
+        }
         Outcome::WriteFailed { errno } => {
             let error = std::io::Error::from_raw_os_error(errno);
             format!("ended when writing failed: {error}")

@@ -123,9 +123,11 @@ impl ProfileBuilder {
     /// Takes an event of a trace.
     pub fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Alloc(Alloc { time, id, length, samples, source, stack, domain, .. }) => {
-                let time = self.elapsed(time);
-                self.alloc(id, &Block { time, length, samples, source, stack, domain });
+            Event::Alloc(alloc) => {
+                let Alloc { id, length, samples, source, stack, domain, .. } = alloc;
+                let time = self.elapsed(alloc.time);
+                let block = Block { time, length, samples, source, stack, domain };
+                self.alloc_at_rate(id, &block, self.rates.of(&alloc));
             }
             Event::Promote(Mark { time, id, .. }) => self.promote(id, self.elapsed(time)),
             Event::Collect(Mark { time, id, .. }) => self.collect(id, self.elapsed(time)),
@@ -134,6 +136,10 @@ impl ProfileBuilder {
 
     /// A block was allocated.
     pub fn alloc(&mut self, id: BlockId, block: &Block) {
+        self.alloc_at_rate(id, block, self.rates.halvings(block.domain, id));
+    }
+
+    fn alloc_at_rate(&mut self, id: BlockId, block: &Block, halvings: u8) {
         self.end = self.end.max(block.time);
         if self.blocks.len() >= Blocks::MAX_BLOCKS {
             self.inconsistent.too_many += 1;
@@ -142,9 +148,7 @@ impl ProfileBuilder {
             self.samples += samples;
             self.live_series.allocated(block.time, samples, block.source);
             self.blocks.push(&Block { samples, ..*block });
-            if !self.rates.is_empty() {
-                self.blocks.set_halvings_of_last(self.rates.halvings(block.domain, id));
-            }
+            self.blocks.set_halvings_of_last(halvings);
             if let Some(threads) = &mut self.threads {
                 threads.push(block.domain, id);
             }

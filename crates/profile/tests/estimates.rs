@@ -5,7 +5,7 @@ use memtrail_profile::estimate::{Estimate, Estimator, Sum};
 use memtrail_trace::{SampleRate, Source, Words};
 
 /// `SplitMix64` (Steele, Lea and Flood, *Fast splittable pseudorandom number generators*, 2014).
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
     fn next(&mut self) -> u64 {
@@ -17,20 +17,20 @@ impl Random {
     }
 
     /// In (0, 1].
-    fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         ((self.next() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 }
 
 /// Each word is a sample with probability `rate`: the distance to the next one is geometric.
-struct Sampler {
-    random: Random,
+pub(crate) struct Sampler {
+    pub(crate) random: Random,
     rate: f64,
     skip: u64,
 }
 
 impl Sampler {
-    fn new(seed: u64, rate: f64) -> Self {
+    pub(crate) fn new(seed: u64, rate: f64) -> Self {
         let mut sampler = Self { random: Random(seed), rate, skip: 0 };
         sampler.skip = sampler.geometric() - 1;
         sampler
@@ -44,7 +44,7 @@ impl Sampler {
     }
 
     /// Samples in the next `words` words.
-    fn binomial(&mut self, words: u64) -> u64 {
+    pub(crate) fn binomial(&mut self, words: u64) -> u64 {
         let mut samples = 0;
         while self.skip < words {
             samples += 1;
@@ -57,7 +57,7 @@ impl Sampler {
 
 /// Estimates against the truth, over many runs.
 #[derive(Debug, Default)]
-struct Score {
+pub(crate) struct Score {
     runs: u32,
     within_3: u32,
     errors: f64,
@@ -66,7 +66,7 @@ struct Score {
 }
 
 impl Score {
-    fn note(&mut self, estimate: Estimate, truth: f64) {
+    pub(crate) fn note(&mut self, estimate: Estimate, truth: f64) {
         let error = estimate.value - truth;
         self.runs += 1;
         self.within_3 += u32::from(error.abs() <= 3.0 * estimate.stderr);
@@ -80,7 +80,7 @@ impl Score {
     }
 
     /// So many runs are within three standard errors, which may be larger than needed.
-    fn check_with(&self, what: &str, share: f64, more: f64) {
+    pub(crate) fn check_with(&self, what: &str, share: f64, more: f64) {
         let runs = f64::from(self.runs);
         let (mean, variance) = (self.errors / runs, self.squares / runs);
         // Mean error in units of its own standard error.

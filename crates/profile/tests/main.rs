@@ -8,3 +8,4 @@ mod corpus;
 mod estimates;
 mod filters;
 mod stacks;
+mod thinned;

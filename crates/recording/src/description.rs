@@ -1,5 +1,7 @@
 //! `recording.json`: what was recorded, how, and how it ended.
 
+use std::collections::BTreeMap;
+
 use memtrail_heap::SnapshotReason;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +43,12 @@ pub struct Description {
     /// GNU build id of the executable in hexadecimal, when it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build_id: Option<String>,
+    /// The user's labels (`--label KEY=VALUE`).
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+    /// The user's note (`--context`), which is in the trace, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
     /// The allocation trace.
     pub trace: TraceFile,
     /// Heap snapshots, if the program was started so that they can be taken.

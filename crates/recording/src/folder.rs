@@ -269,6 +269,8 @@ mod tests {
             clock: Clock { start_unix_us: 1, start_monotonic_ns: 2 },
             ended_unix_us: Some(3),
             build_id: None,
+            labels: [("service.version".to_owned(), "1.4".to_owned())].into(),
+            context: Some("night".into()),
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

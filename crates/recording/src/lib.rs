@@ -41,6 +41,7 @@ pub mod relay;
 pub mod session;
 mod small;
 mod stretches;
+pub mod thinned;
 pub mod threads;
 mod written;
 

@@ -12,6 +12,7 @@
 //! A tail's first bytes are a complete packet at every instant, so that after any death of the
 //! target the launcher can append it to the trace and nothing is lost.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -102,6 +103,12 @@ pub struct Options {
     /// The user's name for the run, kept in the trace.
     #[serde(default)]
     pub context: Option<String>,
+    /// The user's labels, kept in the description.
+    #[serde(default)]
+    pub labels: BTreeMap<String, String>,
+    /// Bytes that all recordings of the session may have together; absent: any number.
+    #[serde(default)]
+    pub disk: Option<u64>,
     /// Record the calls of `malloc` of an OCaml program, too.
     #[serde(default)]
     pub malloc: bool,
@@ -265,6 +272,19 @@ impl Status {
 }
 
 impl Options {
+    /// Bytes after which a stream of the trace begins anew, so that what is before can be thinned.
+    pub fn segment(&self) -> Option<u64> {
+        /// Beginning anew costs some 50 KB, for names that are written again.
+        const LARGEST: u64 = 4 << 20;
+        const SMALLEST: u64 = 256 << 10;
+        self.disk.map(|bytes| (bytes / 64).clamp(SMALLEST, LARGEST))
+    }
+
+    /// Bytes that one trace may have whether or not anybody thins it.
+    pub fn largest_trace(&self) -> u64 {
+        self.disk.map_or(u64::MAX, |bytes| bytes / 4 * 3)
+    }
+
     /// Writes the options into a fresh session.
     pub fn save(&self, session: &Path) -> io::Result<()> {
         fs::write(session.join(OPTIONS_FILE), serde_json::to_vec(self)?)
@@ -389,6 +409,8 @@ mod tests {
             check_callstacks: false,
             seed: Some(7),
             context: Some("été".into()),
+            labels: BTreeMap::from([("service.name".into(), "shop".into())]),
+            disk: Some(1 << 30),
             malloc: true,
             mappings: false,
             snapshots: Some(SnapshotOptions { signal: Some(10), ..SnapshotOptions::default() }),

@@ -47,6 +47,15 @@ impl Follow {
         self.read(tail, false, f);
     }
 
+    /// As [`advance`](Self::advance), up to the first `Break`; then there is no more to be read.
+    pub fn try_advance<B>(
+        &mut self,
+        tail: &[u8],
+        mut f: impl FnMut(Event<'_>, &Tables) -> ControlFlow<B>,
+    ) -> ControlFlow<B> {
+        self.decoder.advance(tail, false, &mut f)
+    }
+
     /// As [`advance`](Self::advance), when no more will come: a partial packet at the end is read
     /// as far as it goes, and reported.
     ///

@@ -9,7 +9,7 @@
 //! | 4 | size | u32 | of the packet, in **bits**, header included |
 //! | 8 | begin | u64 | µs since the Unix epoch |
 //! | 16 | end | u64 | time of the last event, inclusive |
-//! | 24 | flush duration | u32 | written as 0, never read |
+//! | 24 | flush duration | u32 | memtrace writes 0 and never reads it; memtrail keeps its [`Note`] here |
 //! | 28 | version | u16 | 1, 2 or 3, of this packet |
 //! | 30 | pid | u64 | |
 //! | 38 | domain | u16 | only in version 3 |
@@ -18,6 +18,16 @@
 //! | +4 | its code | u64 | |
 //! | +12 | first block id | u64 | |
 //! | +20 | last block id | u64 | **exclusive** |
+//!
+//! A note is 0, or `0x6D74` in its upper half and these bits in its lower half:
+//!
+//! | bits | meaning |
+//! |---|---|
+//! | 0–7 | how often the rate was halved for the packet's blocks, if bit 8 is set |
+//! | 8 | the halvings are known, whatever a list beside the trace says |
+//! | 9 | the packet refers to nothing that its domain said before: all before it may be written anew |
+//!
+//! Readers that know no notes read the same events. Only standard errors are too small then.
 
 use crate::units::{Code, DomainId, Timestamp};
 use crate::wire::{Cursor, code63};
@@ -39,6 +49,43 @@ pub const VERIFY_FIRST: u16 = 4242;
 /// … and how far it moves on with each packet, modulo [`BUCKETS`](crate::wire::BUCKETS).
 pub const VERIFY_STEP: u16 = 5413;
 
+/// A note that is one of memtrail's has this in its upper half.
+const NOTE: u32 = 0x6D74;
+/// The packet's halvings are known.
+const HAS_HALVINGS: u32 = 1 << 8;
+/// The packet begins anew.
+const RESTARTS: u32 = 1 << 9;
+
+/// Facts about a packet that memtrace has no field for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Note {
+    /// Number of times that the trace's rate was halved for the packet's blocks; `None` if a list beside the trace tells.
+    pub halvings: Option<u8>,
+    /// The packet refers to nothing that its domain said before.
+    pub restarts: bool,
+}
+
+impl Note {
+    fn parse(word: u32) -> Self {
+        if word >> 16 != NOTE {
+            return Self::default();
+        }
+        Self {
+            halvings: (word & HAS_HALVINGS != 0).then_some(word as u8),
+            restarts: word & RESTARTS != 0,
+        }
+    }
+
+    fn encode(self) -> u32 {
+        let halvings = self.halvings.map_or(0, |halvings| HAS_HALVINGS | u32::from(halvings));
+        let restarts = if self.restarts { RESTARTS } else { 0 };
+        match halvings | restarts {
+            0 => 0,
+            bits => NOTE << 16 | bits,
+        }
+    }
+}
+
 /// What a packet says about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
@@ -48,6 +95,8 @@ pub struct Header {
     pub begin: Timestamp,
     /// No event of the packet is later.
     pub end: Timestamp,
+    /// Facts that memtrace's format has no field for.
+    pub note: Note,
     /// Version of the format, 1 to 3; decides the header's own length.
     pub version: u16,
     /// The process that wrote it.
@@ -111,7 +160,7 @@ impl Header {
         let bits = at.u32()?;
         let begin = Timestamp(at.u64()?);
         let end = Timestamp(at.u64()?);
-        let _flush_duration = at.u32()?;
+        let note = Note::parse(at.u32()?);
         let version = at.u16()?;
         if !(1..=NEWEST_VERSION).contains(&version) {
             return Some(Err(HeaderError::Version(version)));
@@ -125,7 +174,7 @@ impl Header {
             return Some(Err(HeaderError::Size(bits)));
         }
         let verify = (bucket != NOTHING_TO_VERIFY).then_some(Verify { bucket, next, code });
-        Some(Ok(Self { size, begin, end, version, pid, domain, verify, first_id, end_id }))
+        Some(Ok(Self { size, begin, end, note, version, pid, domain, verify, first_id, end_id }))
     }
 
     /// The header as it is in the file: the first [`header_len`](Self::header_len) bytes.
@@ -144,7 +193,7 @@ impl Header {
         put(&((self.size * 8) as u32).to_le_bytes());
         put(&self.begin.0.to_le_bytes());
         put(&self.end.0.to_le_bytes());
-        put(&0_u32.to_le_bytes());
+        put(&self.note.encode().to_le_bytes());
         put(&self.version.to_le_bytes());
         put(&self.pid.to_le_bytes());
         if self.version >= 3 {
@@ -170,6 +219,7 @@ mod tests {
                 size: 4096,
                 begin: Timestamp(1),
                 end: Timestamp(2),
+                note: Note { halvings: (version == 3).then_some(9), restarts: version == 2 },
                 version,
                 pid: 3,
                 domain: DomainId(if version == 3 { 4 } else { 0 }),

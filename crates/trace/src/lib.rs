@@ -57,6 +57,7 @@ pub mod malloc;
 pub mod merge;
 mod new_ids;
 pub mod omitted;
+mod packets;
 pub mod rates;
 mod read;
 pub mod redact;
@@ -65,6 +66,8 @@ pub mod rewrite;
 mod strings;
 #[cfg(feature = "subsample")]
 pub mod subsample;
+#[cfg(feature = "subsample")]
+pub mod thin;
 mod tree;
 mod units;
 pub mod wire;
@@ -73,6 +76,7 @@ pub mod write;
 pub use follow::Follow;
 pub use info::{Location, PARTIAL_APPLICATION, Source, TraceInfo};
 pub use locations::{Locations, Site};
+pub use packets::whole_packets;
 pub use read::{
     Alloc, Anomalies, Anomaly, Cause, Decoded, Detail, Error, Event, Mark, Reader, Tables,
     allocations,

@@ -156,6 +156,7 @@ impl<W: Write> Merging<'_, W> {
         }
         let event = AllocEvent { length: a.length, samples: a.samples, source: a.source };
         let codes = &self.codes;
+        self.writer.set_halvings(domain, a.halvings)?;
         let id = self.writer.alloc(domain, a.time, &event, &backtrace, |code, to| {
             to.extend(codes.at(code).iter().map(Owned::location));
         })?;

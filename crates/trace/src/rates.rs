@@ -1,12 +1,13 @@
-//! At which rate blocks were sampled, when that changed. Traces do not say; a recording may, in a list
-//! beside its trace.
+//! Rates at which blocks were sampled, if they changed. A recording may say so in a list beside its trace. Packets of
+//! a trace that was thinned say it themselves ([`Note`](crate::header::Note)), and the list does not count for them.
 
 use std::collections::BTreeMap;
 
+use crate::read::Alloc;
 use crate::units::{BlockId, DomainId};
 
-/// The most that a rate is halved.
-pub const MAX_HALVINGS: u8 = 12;
+/// The most that a rate is halved: by a program's own choice, and then as its history is thinned.
+pub const MAX_HALVINGS: u8 = 24;
 
 /// How often the trace's rate was halved for which blocks. A block that was sampled at a rate halved k
 /// times counts 2^k times as many samples in the trace.
@@ -22,7 +23,13 @@ impl RateChanges {
         self.of_domain.is_empty()
     }
 
-    /// How often the trace's rate was halved for a block.
+    /// Number of times that the trace's rate was halved for the block of an event.
+    pub fn of(&self, alloc: &Alloc<'_>) -> u8 {
+        let listed = || self.halvings(alloc.domain, alloc.id);
+        alloc.halvings.map_or_else(listed, |halvings| halvings.min(MAX_HALVINGS))
+    }
+
+    /// Number of times that the trace's rate was halved for a block, by the list.
     pub fn halvings(&self, domain: DomainId, block: BlockId) -> u8 {
         let find = || {
             let changes = self.of_domain.get(&domain.0)?;

@@ -85,6 +85,11 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
 
     fn alloc(&mut self, a: &Alloc<'_>, tables: &Tables) -> io::Result<()> {
         let Some(event) = self.rewrite.alloc(a) else { return Ok(()) };
+        let halvings = self.rewrite.halvings(a);
+        if self.stream.halvings() != halvings {
+            self.flush(a.time)?;
+            self.stream.set_halvings(halvings).map_err(|_| io::Error::other("a full packet"))?;
+        }
         if self.stream.next_id() != a.id || self.stream.ids_left() == 0 {
             self.flush(a.time)?;
             self.stream

@@ -21,12 +21,18 @@ pub trait Rewrite {
     fn renumbered(&mut self, old: BlockId, new: BlockId) {
         let _ = (old, new);
     }
+    /// Number of times that the trace's rate was halved for a block that was let through, if the new trace is to say so.
+    fn halvings(&self, alloc: &Alloc<'_>) -> Option<u8> {
+        alloc.halvings
+    }
     /// The time of an event.
     fn time(&self, time: Timestamp) -> Timestamp {
         time
     }
     /// Whether call stacks are kept.
     const STACKS: bool;
+    /// True if blocks keep their ids, also in a trace from which some are missing.
+    const KEEPS_IDS: bool = false;
     /// What is kept of the call stack, the outermost frame first, of the block that was let through last.
     fn backtrace<'a>(&self, backtrace: &'a [Code]) -> &'a [Code] {
         backtrace
@@ -50,7 +56,12 @@ pub fn rewrite<R: Rewrite, W: Write>(
     rewrite: &mut R,
     mut progress: impl FnMut(),
 ) -> io::Result<(W, Decoded)> {
-    let writer = TraceWriter::new(out, &rewrite.info(reader.info()))?;
+    let info = rewrite.info(reader.info());
+    let writer = if R::KEEPS_IDS && reader.is_thinned() {
+        TraceWriter::keeping_ids(out, &info)?
+    } else {
+        TraceWriter::new(out, &info)?
+    };
     let (ids, early) = (NewIds::default(), FxHashMap::default());
     let mut copying = Copying { rewrite, writer, ids, early };
     let detail = if R::STACKS { Detail::Codes } else { Detail::Marks };
@@ -118,12 +129,18 @@ impl<R: Rewrite, W: Write> Copying<'_, R, W> {
         let backtrace = if R::STACKS { rewrite.backtrace(a.backtrace) } else { &[] };
         let locations = &tables.locations;
         let time = rewrite.time(a.time);
-        let id = self.writer.alloc(a.domain, time, &event, backtrace, |code, to| match rewrite
-            .locations(code)
-        {
+        let halvings = rewrite.halvings(a);
+        let locate = |code, to: &mut Vec<_>| match rewrite.locations(code) {
             Some(replaced) => to.extend(replaced),
             None => to.extend(locations.of(code).iter().map(|&site| locations.resolve(site))),
-        })?;
+        };
+        let id = if self.writer.keeps_ids() {
+            self.writer.alloc_as(a.id, halvings, a.domain, time, &event, backtrace, locate)?;
+            a.id
+        } else {
+            self.writer.set_halvings(a.domain, halvings)?;
+            self.writer.alloc(a.domain, time, &event, backtrace, locate)?
+        };
         self.ids.insert(a.id, Some(id));
         self.rewrite.renumbered(a.id, id);
         let Early { promoted, collected } = early;

@@ -79,7 +79,7 @@ impl Rewrite for Subsample {
 
     fn alloc(&mut self, alloc: &Alloc<'_>) -> Option<AllocEvent> {
         // Each sample that was taken counts so many.
-        let weight = 1_u64 << self.rates.halvings(alloc.domain, alloc.id);
+        let weight = 1_u64 << self.rates.of(alloc);
         let chance = (weight as f64 / self.factor).min(1.0);
         // Chances of 1 and below are the only ones there are.
         let taken = Binomial::new(alloc.samples / weight, chance)
@@ -93,6 +93,11 @@ impl Rewrite for Subsample {
         }
         self.kept += 1;
         Some(AllocEvent { length: alloc.length, samples, source: alloc.source })
+    }
+
+    fn halvings(&self, alloc: &Alloc<'_>) -> Option<u8> {
+        let each = 2_f64.powi(i32::from(self.rates.of(alloc))) / self.factor;
+        alloc.halvings.map(|_| each.log2().ceil().max(0.0) as u8)
     }
 
     fn renumbered(&mut self, old: BlockId, new: BlockId) {

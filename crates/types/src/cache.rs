@@ -15,6 +15,11 @@ const MAX_UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// So many are kept at most, those that were used last: each takes some fifteen million bytes.
 const MAX_KEPT: usize = 12;
 
+/// True for the name of a helper.
+pub fn is_helper(name: &str) -> bool {
+    name.starts_with(PREFIX)
+}
+
 /// The first folder of the usual ones that only this user can change.
 pub(crate) fn folder() -> io::Result<PathBuf> {
     let user = fs::metadata("/proc/self")?.uid();
@@ -41,9 +46,8 @@ pub(crate) fn note_use(helper: &Path) {
 
 /// Removes helpers that were not used for long, but never this one.
 pub(crate) fn remove_old(folder: &Path, used: &Path) {
-    let is_helper = |path: &Path| {
-        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX))
-    };
+    let is_one =
+        |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_helper);
     let mut helpers: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)
         .into_iter()
         .flatten()
@@ -52,7 +56,7 @@ pub(crate) fn remove_old(folder: &Path, used: &Path) {
             let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
             Some((metadata.modified().ok()?, entry.path()))
         })
-        .filter(|(_, path)| is_helper(path) && path != used)
+        .filter(|(_, path)| is_one(path) && path != used)
         .collect();
     helpers.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
     let oldest = SystemTime::now().checked_sub(MAX_UNUSED);

@@ -40,6 +40,7 @@ mod unit;
 mod write;
 mod write_table;
 
+pub use cache::is_helper;
 pub use digest::Digest;
 pub use format::FILE;
 pub use problem::{Problem, Reason};

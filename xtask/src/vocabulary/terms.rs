@@ -136,7 +136,10 @@ const TERMS: &[Term] = &[
     term("thin", "subsample").within(PROFILE),
     term("Thin", "Subsample"),
     term("thinned", "subsampled").within(ENGINE),
-    term("thinned", "subsampled").within(COMMANDS),
+    term("thinned", "subsampled").within(COMMANDS).except(&[
+        ("thinned", "the file of a trace whose history is thinned"),
+        ("is_thinned", "the same"),
+    ]),
     term("Thinned", "Subsampled").within(ENGINE),
     term("tails", "live_packets").within(&["crates/memtrail/src", "crates/recording"]),
     // Command line.

@@ -37,7 +37,9 @@ pub(super) fn begin(
     let snapshots = setting.options.snapshots.as_ref();
     let answers_requests = snapshots.is_some_and(|options| options.request);
     description.snapshots = answers_requests.then(Vec::new);
-    let mut output = Output::create(&folder, FileKind::Trace).map_err(failed)?;
+    let mut output = Output::create(&folder, FileKind::Trace)
+        .map_err(failed)?
+        .with_limit(setting.options.largest_trace());
     output.append(&folder, &info_packet(&setting.options, &description)).map_err(failed)?;
     folder.save(&description).map_err(|error| failed(error.errno))?;
     let (path, image) = (folder.path().to_owned(), folder.image());

@@ -45,6 +45,10 @@ pub(super) struct Stream {
     recent: RecentTime,
     /// When the file was last brought up to date.
     flushed: Timestamp,
+    /// Bytes of all packets so far.
+    appended: u64,
+    /// The number of these bytes when the stream last began anew.
+    begun: u64,
     /// The error that ended writing.
     failure: Option<i32>,
     blocks: u64,
@@ -64,6 +68,8 @@ impl Stream {
             codes,
             recent,
             flushed,
+            appended: 0,
+            begun: 0,
             failure: None,
             blocks: 0,
             samples: 0,
@@ -118,8 +124,22 @@ impl Stream {
         self.lost += u64::from(id.is_none());
         if now.0.saturating_sub(self.flushed.0) >= FLUSH_PERIOD * 1000 {
             self.flush(now);
+            self.begin_anew();
         }
         id
+    }
+
+    /// Takes a trace that the launcher has thinned, and lets it thin more. To be called between two events: a callstack
+    /// that is being written refers to earlier packets.
+    fn begin_anew(&mut self) {
+        let Files { setting, output, folder, .. } = &mut self.files;
+        let Some(segment) = setting.options.segment().filter(|_| forked::is_owner_itself()) else {
+            return;
+        };
+        output.take_over(folder);
+        if self.appended - self.begun > segment && self.writer.restart().is_ok() {
+            self.begun = self.appended;
+        }
     }
 
     /// Writes that a block was freed.
@@ -175,6 +195,7 @@ impl Stream {
         if self.writer.is_empty() {
             return;
         }
+        self.appended += self.writer.packet_len() as u64;
         let Files { output, folder, .. } = &mut self.files;
         if let Err(errno) = output.append(folder, self.writer.packet())
             && self.failure.replace(errno).is_none()

@@ -7,6 +7,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
+use memtrail_recording::thinned::{TRAILER, parse_trailer};
 use memtrail_sampler::without_signals;
 
 use crate::os::limits::{file_size_limit, limit};
@@ -36,7 +37,7 @@ impl AppendFile {
     /// Creates the file; it must not exist.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let path = CString::new(path.as_os_str().as_bytes())?;
-        let opened = OpenFile::open(&path, libc::O_CREAT | libc::O_EXCL);
+        let opened = OpenFile::open(&path, libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL);
         let opened = opened.map_err(io::Error::from_raw_os_error)?;
         Ok(Self { path, identity: Some(opened.identity) })
     }
@@ -78,16 +79,68 @@ impl AppendFile {
         }
     }
 
+    /// Goes on with the file at `fresh`, which is made of the beginning of this one; its trailer says of how much
+    /// ([`memtrail_recording::thinned`]). What this file, of so many bytes, has more is appended to it. Gives the new
+    /// length; nothing if all stays as it is, and then no file is at `fresh`.
+    pub(crate) fn take_over(&mut self, fresh: &CStr, length: u64) -> Option<u64> {
+        let opened = OpenFile::open(fresh, libc::O_RDWR).ok()?;
+        let taken = self.complete(&opened, length).filter(|_| {
+            // SAFETY: C strings.
+            unsafe { libc::rename(fresh.as_ptr(), self.path.as_ptr()) == 0 }
+        });
+        if taken.is_some() {
+            self.identity = Some(opened.identity);
+        } else {
+            // SAFETY: a C string.
+            unsafe { libc::unlink(fresh.as_ptr()) };
+        }
+        taken
+    }
+
+    /// Appends to a file in place of its trailer what it lacks of this one. Gives its length.
+    fn complete(&self, fresh: &OpenFile, length: u64) -> Option<u64> {
+        /// More is not copied: a thread of the program's may wait for it.
+        const MAX_TAIL: u64 = 64 << 20;
+        let kept = fresh.size()?.checked_sub(TRAILER as u64)?;
+        let mut trailer = [0; TRAILER];
+        if fresh.read_at(&mut trailer, kept) != Some(TRAILER) {
+            return None;
+        }
+        let mut at = parse_trailer(&trailer)?;
+        let complete = kept + length.checked_sub(at).filter(|&more| more <= MAX_TAIL)?;
+        if file_size_limit() < complete {
+            return None;
+        }
+        fresh.truncate(kept);
+        let old = self.open_with(libc::O_RDWR).ok()?;
+        let mut buffer = [0; 4096];
+        while at < length {
+            let most = (length - at).min(buffer.len() as u64) as usize;
+            let part = buffer.get_mut(..most)?;
+            let count = old.read_at(part, at).filter(|&count| count > 0)?;
+            if !fresh.write_all(part.get(..count)?) {
+                return None;
+            }
+            at += count as u64;
+        }
+        // The program may have closed a descriptor meanwhile.
+        (fresh.size() == Some(complete)).then_some(complete)
+    }
+
     fn open(&self) -> Result<OpenFile, i32> {
+        self.open_with(libc::O_WRONLY)
+    }
+
+    fn open_with(&self, access: libc::c_int) -> Result<OpenFile, i32> {
         let identity = self.identity.ok_or(libc::EBADF)?;
-        let opened = OpenFile::open(&self.path, 0)?;
+        let opened = OpenFile::open(&self.path, access)?;
         if opened.identity == identity { Ok(opened) } else { Err(libc::EBADF) }
     }
 }
 
 impl OpenFile {
-    fn open(path: &CStr, extra: libc::c_int) -> Result<Self, i32> {
-        let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CLOEXEC | libc::O_NOFOLLOW | extra;
+    fn open(path: &CStr, access: libc::c_int) -> Result<Self, i32> {
+        let flags = libc::O_APPEND | libc::O_CLOEXEC | libc::O_NOFOLLOW | access;
         let highest = limit(libc::RLIMIT_NOFILE).saturating_sub(8).max(3);
         let from = RESERVED_FROM.min(highest.try_into().unwrap_or(RESERVED_FROM));
         // No handler of the program's may meet the low number.
@@ -117,6 +170,38 @@ impl OpenFile {
     /// among servers. The number may be that of a file of the program's by now.
     fn is_still_there(&self) -> bool {
         identity(self.descriptor) == Some(self.identity)
+    }
+
+    /// Bytes in the file, if it is still there.
+    fn size(&self) -> Option<u64> {
+        // SAFETY: an all-zero stat is valid, and fstat fills it.
+        unsafe {
+            let mut status: libc::stat = std::mem::zeroed();
+            let is_there = libc::fstat(self.descriptor, &raw mut status) == 0
+                && (status.st_dev, status.st_ino) == self.identity;
+            is_there.then_some(status.st_size as u64)
+        }
+    }
+
+    /// Reads into a buffer, and gives the number of bytes that were there.
+    fn read_at(&self, to: &mut [u8], at: u64) -> Option<usize> {
+        // SAFETY: the buffer is valid for its length.
+        let count = unsafe {
+            libc::pread(self.descriptor, to.as_mut_ptr().cast(), to.len(), at as libc::off_t)
+        };
+        usize::try_from(count).ok()
+    }
+
+    /// Appends to the file; true if all is written.
+    fn write_all(&self, bytes: &[u8]) -> bool {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // SAFETY: the buffer is valid for its length.
+            let written = unsafe { libc::write(self.descriptor, rest.as_ptr().cast(), rest.len()) };
+            let Ok(written @ 1..) = usize::try_from(written) else { return false };
+            rest = rest.get(written..).unwrap_or_default();
+        }
+        true
     }
 
     fn truncate(&self, length: u64) {
@@ -192,8 +277,33 @@ mod tests {
     fn a_descriptor_is_high_while_it_is_open() {
         let folder = tempfile::tempdir().unwrap();
         let path = CString::new(folder.path().join("trace").as_os_str().as_bytes()).unwrap();
-        let opened = OpenFile::open(&path, libc::O_CREAT).unwrap();
+        let opened = OpenFile::open(&path, libc::O_WRONLY | libc::O_CREAT).unwrap();
         assert!(opened.descriptor >= RESERVED_FROM);
+    }
+
+    #[test]
+    fn a_thinned_file_is_completed_and_takes_the_place_of_the_old_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (path, thinned) = (folder.path().join("trace"), folder.path().join("thinned"));
+        let fresh = CString::new(thinned.as_os_str().as_bytes()).unwrap();
+        let mut file = AppendFile::create(&path).unwrap();
+        assert_eq!(file.take_over(&fresh, 0), None, "there is none");
+        let long = vec![b'x'; 10_000];
+        file.append(b"history, ", 0).unwrap();
+        file.append(&long, 9).unwrap();
+        let trailer = memtrail_recording::thinned::trailer(9);
+        std::fs::write(&thinned, [b"hist, ".as_slice(), &trailer].concat()).unwrap();
+        assert_eq!(file.take_over(&fresh, 10_009), Some(10_006));
+        file.append(b"more", 10_006).unwrap();
+        let expected = [b"hist, ".as_slice(), &long, b"more"].concat();
+        assert!(std::fs::read(&path).unwrap() == expected && !thinned.exists());
+        // It is of a longer file, is cut short, or has no trailer.
+        let wrong = memtrail_recording::thinned::trailer(10_011);
+        for bad in [wrong.as_slice(), &trailer[..15], b"something that is no trailer"] {
+            std::fs::write(&thinned, bad).unwrap();
+            assert_eq!(file.take_over(&fresh, 10_010), None);
+            assert!(std::fs::read(&path).unwrap() == expected && !thinned.exists());
+        }
     }
 
     #[test]

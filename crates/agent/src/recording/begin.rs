@@ -30,7 +30,9 @@ pub(crate) fn begin(
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())
     };
-    let mut output = Output::create(&folder, FileKind::Trace).map_err(failed)?;
+    let mut output = Output::create(&folder, FileKind::Trace)
+        .map_err(failed)?
+        .with_limit(target.options.largest_trace());
     let small_heap = SmallHeap::default();
     small_heap.look(&target.runtime, &target.memory, target.runtime.state());
     let mut description = describe::description(target, &clock, pid, forked_from);

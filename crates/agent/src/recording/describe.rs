@@ -53,6 +53,8 @@ pub(crate) fn describe(recorded: Recorded<'_>, clock: &Clock, pid: u32) -> Descr
         clock: ClockPair { start_unix_us: clock.start.0, start_monotonic_ns: clock.monotonic },
         ended_unix_us: None,
         build_id: build_id(),
+        labels: options.labels.clone(),
+        context: options.context.clone(),
         trace: TraceFile::growing(),
         snapshots: None,
         notes: Vec::new(),

@@ -35,6 +35,8 @@ pub(crate) struct RecordingFiles {
     rates: Lock<RateLog>,
     pub(crate) next_ids: AtomicU64,
     pub(crate) stopped: AtomicBool,
+    /// Bytes of all packets so far: the trace itself becomes smaller when it is thinned.
+    appended: AtomicU64,
     /// The error that ended writing the trace; 0 while there is none.
     pub(crate) failure: AtomicI32,
     /// Samples that came after that, or while their thread wrote another.
@@ -62,6 +64,7 @@ impl RecordingFiles {
             rates: Lock::new(RateLog::default()),
             next_ids: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
+            appended: AtomicU64::new(0),
             failure: AtomicI32::new(0),
             missed: AtomicU64::new(0),
         }
@@ -91,7 +94,10 @@ impl RecordingFiles {
         keeping_errno(|| {
             let Some(mut output) = self.output.lock_unless_ending() else { return false };
             let failed = match output.append(&self.folder, packets) {
-                Ok(()) => return true,
+                Ok(()) => {
+                    self.appended.fetch_add(packets.len() as u64, Relaxed);
+                    return true;
+                }
                 Err(errno) => errno,
             };
             self.stopped.store(true, Release);
@@ -101,6 +107,24 @@ impl RecordingFiles {
             }
             false
         })
+    }
+
+    /// Goes on with the trace that the launcher has thinned, if there is one.
+    pub(crate) fn take_over(&self) {
+        if self.target.options.disk.is_some() {
+            keeping_errno(|| {
+                if let Some(mut output) = self.output.lock_unless_ending() {
+                    output.take_over(&self.folder);
+                }
+            });
+        }
+    }
+
+    /// Gives the bytes of all packets so far, if a stream that began when there were `begun` is to begin anew.
+    pub(crate) fn ends_segment(&self, begun: u64) -> Option<u64> {
+        let segment = self.target.options.segment()?;
+        let appended = self.appended.load(Relaxed);
+        (appended.saturating_sub(begun) > segment).then_some(appended)
     }
 
     /// Tells the launcher that the trace ends before the program does: what is on the disk may say

@@ -28,6 +28,7 @@ fn flush() -> bool {
     if recorder.files.stopped.load(Relaxed) {
         return false;
     }
+    recorder.files.take_over();
     recorder.flush();
     recorder.note_small_heap();
     (recorder.files.hooks.flushed)();

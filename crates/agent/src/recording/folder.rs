@@ -1,7 +1,7 @@
 //! The folder of a recording: reached by its path as long as the program can, through the launcher
 //! afterwards.
 
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::session::Options;
+use memtrail_recording::thinned::THINNED_FILE;
 use memtrail_recording::{Description, REQUEST_FILE, drop_snapshot, unfinished_snapshot_name};
 
 use crate::os::limits::file_size_limit;
@@ -19,6 +20,8 @@ use crate::recording::relay;
 pub(crate) struct Folder {
     path: PathBuf,
     request: CString,
+    /// A trace that the launcher has thinned.
+    thinned: CString,
     /// Which folder it is: after `chroot` the path may name another one.
     device: u64,
     inode: u64,
@@ -63,7 +66,9 @@ impl Folder {
         let (device, inode) = identity(&path).unwrap_or_default();
         let request =
             CString::new(path.join(REQUEST_FILE).as_os_str().as_bytes()).unwrap_or_default();
-        Ok(Self { path, request, device, inode, pid, image })
+        let thinned =
+            CString::new(path.join(THINNED_FILE).as_os_str().as_bytes()).unwrap_or_default();
+        Ok(Self { path, request, thinned, device, inode, pid, image })
     }
 
     fn made_by_launcher(program: &str, pid: u32, forked: bool) -> Option<(PathBuf, u32)> {
@@ -77,6 +82,11 @@ impl Folder {
 
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Path of a trace that the launcher has thinned.
+    pub(crate) fn thinned(&self) -> &CStr {
+        &self.thinned
     }
 
     /// Counts the programs that the process has been.

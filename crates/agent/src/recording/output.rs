@@ -52,6 +52,8 @@ pub(crate) struct Output {
     file: AppendFile,
     /// Length of the file: whole packets only.
     length: u64,
+    /// The most that it may be.
+    limit: u64,
     /// Set when a write failed; nothing is written any more.
     failed: Option<i32>,
 }
@@ -64,7 +66,22 @@ impl Output {
             || folder.call(part.write_at(0), &[]).map(|()| AppendFile::elsewhere()),
         );
         let file = file.map_err(|error| error.errno)?;
-        Ok(Self { part, file, length: 0, failed: None })
+        Ok(Self { part, file, length: 0, limit: u64::MAX, failed: None })
+    }
+
+    /// Limits the length of the file.
+    pub(crate) fn with_limit(self, limit: u64) -> Self {
+        Self { limit, ..self }
+    }
+
+    /// Goes on with the trace that the launcher has thinned, if there is one.
+    pub(crate) fn take_over(&mut self, folder: &Folder) {
+        if self.failed.is_none()
+            && folder.is_here()
+            && let Some(length) = self.file.take_over(folder.thinned(), self.length)
+        {
+            self.length = length;
+        }
     }
 
     /// Bytes written.
@@ -85,6 +102,14 @@ impl Output {
         }
         if packets.is_empty() {
             return Ok(());
+        }
+        let is_too_long = |output: &Self| output.length + packets.len() as u64 > output.limit;
+        if is_too_long(self) {
+            self.take_over(folder);
+        }
+        if is_too_long(self) {
+            self.failed = Some(libc::EDQUOT);
+            return Err(libc::EDQUOT);
         }
         let written = match self.file.append(packets, self.length) {
             Err(errno) if relay::may_help(errno) => self.append_elsewhere(folder, packets, errno),

@@ -136,7 +136,7 @@ impl Recorder {
         let now = self.files.clock.now();
         let in_use = |stream: &&Lock<Stream>| match stream.try_lock_for() {
             Some(mut stream) => {
-                stream.flush(&self.files, now);
+                stream.flush_between_events(&self.files, now);
                 false
             }
             None => true,

@@ -46,6 +46,8 @@ pub(crate) struct Stream {
     last_stack: Option<ThreadId>,
     /// When the program last did what our threads would.
     looked: Timestamp,
+    /// Bytes of the trace when the stream began, or began anew.
+    begun: u64,
     /// Scratch: a callstack whose middle is left out.
     short: Vec<Code>,
     check: Option<Box<WrittenCheck>>,
@@ -79,6 +81,7 @@ impl Stream {
             halvings: Halvings(0),
             last_stack: None,
             looked: now,
+            begun: 0,
             short: Vec::new(),
             check,
             blocks: 0,
@@ -224,6 +227,18 @@ impl Stream {
         }
         self.unwritten = 0;
         self.writer.next_packet(now);
+    }
+
+    /// Flushes between two events, where the stream may begin anew. Within an event it must not: a callstack that is
+    /// being written refers to earlier packets.
+    pub(crate) fn flush_between_events(&mut self, files: &RecordingFiles, now: Timestamp) {
+        self.flush(files, now);
+        if let Some(appended) = files.ends_segment(self.begun)
+            && self.writer.restart().is_ok()
+        {
+            self.begun = appended;
+            self.last_stack = None;
+        }
     }
 
     /// From here on the trace has several domains.

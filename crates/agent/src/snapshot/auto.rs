@@ -81,6 +81,8 @@ pub(super) struct Plan {
     step: u64,
     /// Work at which the next one is due.
     due: u64,
+    /// Bytes that all snapshot files may have.
+    most: u64,
     kept: Vec<Taken>,
     /// Costs and pauses of all that were taken, dropped ones too.
     cost: u64,
@@ -92,8 +94,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    pub(super) fn new() -> Self {
+    /// With so many bytes for all recordings, of which snapshots take a quarter.
+    pub(super) fn new(disk: Option<u64>) -> Self {
         Self {
+            most: disk.map_or(MAX_BYTES, |disk| MAX_BYTES.min(disk / 4)),
             step: FIRST_STEP,
             due: 0,
             kept: Vec::new(),
@@ -172,8 +176,13 @@ impl Plan {
         {
             return Err(None);
         }
-        if bytes > MAX_BYTES / 4 {
-            return Err(Some("it would have taken more than 50 MiB of the disk"));
+        if bytes > self.most / 4 {
+            let reason = if self.most < MAX_BYTES {
+                "it would have taken more than a sixteenth of --disk"
+            } else {
+                "it would have taken more than 50 MiB of the disk"
+            };
+            return Err(Some(reason));
         }
         if available().is_some_and(|left| left < now.heap) {
             let reason = "the copy of the process would not have fit into the memory that is left";
@@ -188,7 +197,7 @@ impl Plan {
         self.pause = self.pause.saturating_add(taken.pause);
         self.kept.push(taken);
         let bytes: u64 = self.kept.iter().map(|taken| taken.bytes).sum();
-        let is_full = self.kept.len() >= MAX_KEPT || (bytes > MAX_BYTES && self.kept.len() > 2);
+        let is_full = self.kept.len() >= MAX_KEPT || (bytes > self.most && self.kept.len() > 2);
         if !is_full {
             return Vec::new();
         }
@@ -220,7 +229,7 @@ mod tests {
 
     /// Runs a program whose heap is a function of the time; gives the moments of what is kept, and the plan.
     fn run(seconds: u32, words: f64, cost: u64, heap: impl Fn(f64) -> u64) -> (Vec<f64>, Plan) {
-        let mut plan = Plan::new();
+        let mut plan = Plan::new(None);
         let mut kept: Vec<(u64, f64)> = Vec::new();
         for tick in 0..seconds * 10 {
             let time = f64::from(tick) / 10.0;
@@ -269,7 +278,7 @@ mod tests {
 
     #[test]
     fn memory_outside_the_heap_moves_no_work() {
-        let mut plan = Plan::new();
+        let mut plan = Plan::new(None);
         let mut moment = at(10.0, 0.0, SMALL);
         let mut taken = 0;
         for step in 0..100_u64 {
@@ -287,7 +296,7 @@ mod tests {
 
     #[test]
     fn there_is_none_where_memory_is_short() {
-        let mut plan = Plan::new();
+        let mut plan = Plan::new(None);
         let moment = at(100.0, 1e8, 100 << 20);
         assert!(matches!(plan.decide(moment, || Some(50 << 20)), Decision::Refuse(_)));
         assert_eq!(plan.decide(moment, || None), Decision::Wait, "not at once again");
@@ -297,7 +306,7 @@ mod tests {
 
     #[test]
     fn files_take_so_many_bytes_at_most() {
-        let mut plan = Plan::new();
+        let mut plan = Plan::new(None);
         let mut kept: Vec<(u64, u64)> = Vec::new();
         for number in 0..200 {
             let bytes = 40 << 20;

@@ -22,8 +22,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new() -> Self {
-        Self { plan: Plan::new() }
+    pub(super) fn new(disk: Option<u64>) -> Self {
+        Self { plan: Plan::new(disk) }
     }
 
     pub(super) fn look(&mut self, setting: &Setting) {

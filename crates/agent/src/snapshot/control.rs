@@ -32,7 +32,8 @@ extern "C" fn run() {
         own_thread::part_with_descriptors();
         let mut threshold = setting.options.above;
         let mut memory_pressure = Watch::default();
-        let mut auto = setting.options.auto.then(auto_watch::Watch::new);
+        let disk = setting.target.options.disk;
+        let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk));
         deadly_signal::serve(true);
         while place().is_some() {
             setting.heap.sleep(LOOK);

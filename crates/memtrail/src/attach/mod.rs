@@ -21,7 +21,7 @@ use serde::Serialize;
 use crate::error::{Failure, Kind};
 use crate::json;
 use crate::run::attached::AttachedSession;
-use crate::run::{BASE_RATE, DEEPEST, SHORTEST, SnapshotArgs, parse_rate};
+use crate::run::{BASE_RATE, DEEPEST, Disk, SHORTEST, SnapshotArgs, labels, parse_rate};
 use crate::shell_quote;
 use crate::snapshot::find;
 use crate::snapshot::live::refusal;
@@ -70,6 +70,15 @@ pub(crate) struct Args {
     /// A note kept in the recording, such as the version or the scenario
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
+
+    /// A label kept in recording.json, such as service.name=shop. May be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = labels::parse)]
+    labels: Vec<(String, String)>,
+
+    /// Disk space for all files of the recording, such as 1GiB. When it fills up, samples of blocks that died long ago
+    /// are thinned at random: estimates stay unbiased, the oldest get the largest errors
+    #[arg(long, value_name = "SIZE", default_value = "unlimited", value_parser = Disk::parse)]
+    disk: Disk,
 
     /// Check every callstack by a second walk; the recording has the number that differed
     #[arg(long, hide = true)]
@@ -170,6 +179,8 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         check_callstacks: args.check_callstacks,
         seed: args.seed,
         context: args.context.clone(),
+        labels: args.labels.iter().cloned().collect(),
+        disk: args.disk.bytes(),
         malloc: false,
         mappings: false,
         snapshots: args.snapshots.resolve(),

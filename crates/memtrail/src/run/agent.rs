@@ -89,7 +89,8 @@ pub(super) fn unpacked(agent: Agent) -> io::Result<PathBuf> {
     Err(last)
 }
 
-fn cache_folders() -> Vec<PathBuf> {
+/// The folders that agents may be in, the usual one first.
+pub(super) fn cache_folders() -> Vec<PathBuf> {
     let home = |sub: &str| std::env::var_os("HOME").map(|h| Path::new(&h).join(sub));
     let cache = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|p| p.is_absolute());
     let name = format!("memtrail-{}", user_id());

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
+use memtrail_recording::thinned::{THINNED_FILE, UNFINISHED_FILE};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive, started_at};
 use memtrail_symbols::OwnFunctions;
 use memtrail_text::rounded::{bytes, grouped};
@@ -95,6 +96,10 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 None => collect_live_packets(live_packets, &mut description, &trace),
             }
             let is_native = description.runtime.is_native();
+            // Nobody takes what an agent has not taken.
+            for left in [THINNED_FILE, UNFINISHED_FILE] {
+                let _ = std::fs::remove_file(folder.join(left));
+            }
             if trace.exists() {
                 match native_names::resolve(folder, &trace, is_native) {
                     Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),

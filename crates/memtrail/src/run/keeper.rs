@@ -12,6 +12,7 @@ use std::time::Duration;
 use memtrail_recording::session::Options;
 use memtrail_recording::{is_alive, started_at};
 
+use super::disk::Keeper;
 use super::ending;
 use super::process::{self, End};
 use super::relay::Service;
@@ -57,6 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let options = Options::load(&args.session).map_err(failed)?;
     let session = Session::adopt(args.session.clone());
     let relay = Service::go_on(session.folder(), &options).ok();
+    // Without it, the agents keep to their own limits.
+    let disk = Keeper::start(session.folder(), &options).ok();
     loop {
         let known = survivors(session.folder(), 0);
         if known.is_empty() {
@@ -69,6 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             thread::sleep(LOOK);
         }
     }
+    drop(disk);
     // How they ended is not known, and nothing is printed.
     ending::finalize(&session, 0, End::Exited(0));
     drop(relay);

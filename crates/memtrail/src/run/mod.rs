@@ -3,6 +3,8 @@
 mod agent;
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod attached;
+mod cached;
+mod disk;
 mod ending;
 mod environment;
 mod family_folder;
@@ -10,6 +12,7 @@ mod group_signals;
 mod images;
 mod in_use;
 mod keeper;
+pub(crate) mod labels;
 mod live_packets;
 mod native;
 mod native_names;
@@ -39,6 +42,8 @@ use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace};
 
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
+pub(crate) use cached::{Cached, cached};
+pub(crate) use disk::Disk;
 use family_folder::FamilyFolder;
 pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
@@ -150,6 +155,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TEXT")]
     context: Option<String>,
 
+    /// A label kept in recording.json, such as service.name=shop. May be given several times
+    #[arg(long = "label", value_name = "KEY=VALUE", value_parser = labels::parse)]
+    labels: Vec<(String, String)>,
+
+    /// Disk space for all files of the recording, such as 1GiB; with --children, of all recordings together. When it
+    /// fills up, samples of blocks that died long ago are thinned at random: estimates stay unbiased, the oldest get
+    /// the largest errors
+    #[arg(long, value_name = "SIZE", default_value = "unlimited", value_parser = Disk::parse)]
+    disk: Disk,
+
     #[command(flatten)]
     snapshots: snapshots::Args,
 
@@ -257,6 +272,8 @@ struct Prepared {
     session: Session,
     family: Option<FamilyFolder>,
     relay: Option<relay::Service>,
+    /// Thins traces, if the disk space is limited.
+    disk: Option<disk::Keeper>,
     library: PathBuf,
 }
 
@@ -277,8 +294,13 @@ fn prepare(args: &Args) -> Result<Result<Prepared, Unprepared>, Failure> {
     // Without it, a program that gives up its privileges has no snapshots: that is said then.
     signals::block();
     let relay = relay::Service::start(session.folder(), &options).ok();
+    let disk = disk::Keeper::start(session.folder(), &options);
     signals::unblock();
-    Ok(Ok(Prepared { session, family, relay, library }))
+    let disk = match disk {
+        Ok(disk) => disk,
+        Err(error) => return Ok(Err(Unprepared::new("start a thread", &error))),
+    };
+    Ok(Ok(Prepared { session, family, relay, disk, library }))
 }
 
 /// Becomes the program as it is; returns only if that fails, or is not wanted.
@@ -318,7 +340,7 @@ fn recorded(args: &Args, prepared: Prepared) -> Result<ExitCode, Failure> {
 
 /// Runs the program to its end, and completes its recordings.
 fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process::End), Failure> {
-    let Prepared { session, family, mut relay, library } = prepared;
+    let Prepared { session, family, mut relay, disk, library } = prepared;
     let mut command = args.plain_command();
     environment::inject(&mut command, &library, session.folder());
 
@@ -335,11 +357,12 @@ fn watch(args: &Args, prepared: Prepared) -> Result<(ending::Finalized, process:
         Ok(end) => end,
         Err(error) if process::is_ours(&error) => {
             // The program itself needs less than we do to watch it.
-            drop((relay, session, family));
+            drop((disk, relay, session, family));
             return Err(unrecorded(args, &Unprepared::new("start it under watch", &error)));
         }
         Err(error) => return Err(cannot_start(args.program(), &error)),
     };
+    drop(disk);
     let mut recorded = ending::finalize(&session, pid, end);
     let kept = keeper::take_over(session.folder(), relay.as_mut());
     if !kept && recorded.has_alive() {
@@ -487,6 +510,8 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         callstack_depth: args.callstack_depth,
         seed: args.seed,
         context: args.context.clone(),
+        labels: args.labels.iter().cloned().collect(),
+        disk: args.disk.bytes(),
         malloc: args.native.which() == Native::Also,
         mappings: args.native.records_mappings(),
         snapshots: match args.native.which() {

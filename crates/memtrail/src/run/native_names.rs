@@ -91,6 +91,7 @@ impl Names {
 
 impl Rewrite for Names {
     const STACKS: bool = true;
+    const KEEPS_IDS: bool = true;
 
     fn info(&self, old: &TraceInfo) -> TraceInfo {
         old.clone()

@@ -1,7 +1,8 @@
 //! Removes agents of other versions from the folder that agents are unpacked into.
 //!
 //! Each version has an agent of its own there, named by its content. One that nobody has used for a
-//! week is removed, unless a process has it mapped or would hand it on to its children: its
+//! week is removed. If younger ones take more than [`MAX_BYTES`], those unused for longest are removed, too. An agent
+//! stays while a process has it mapped or would hand it on to its children: its
 //! `LD_PRELOAD` must not name a file that is gone. When an agent was last used is the time of its
 //! file's last modification, which every `memtrail run` sets anew.
 
@@ -17,6 +18,11 @@ use super::in_use::in_use;
 const SUFFIX: &str = ".so";
 /// How long an agent must have been unused. A launcher may be about to start a program with it.
 const UNUSED: Duration = Duration::from_secs(7 * 24 * 3600);
+
+/// Bytes of agents that are kept.
+const MAX_BYTES: u64 = 32 << 20;
+/// One that was used since stays in any case: a launcher may be about to start a program with it.
+const USED: Duration = Duration::from_secs(3600);
 
 /// Name of the agent with this hash.
 pub(super) fn file_name(hash: u128) -> String {
@@ -45,9 +51,9 @@ fn used(agent: &Path, now: SystemTime) {
     let _ = File::open(agent).and_then(|file| file.set_modified(now));
 }
 
-/// Agents other than `current`, and what interrupted unpackings left, that are old enough.
+/// Agents other than `current`, and what interrupted unpackings left, that are old enough or too many.
 fn unused(folder: &Path, current: &Path, now: SystemTime) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut all = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
@@ -56,15 +62,24 @@ fn unused(folder: &Path, current: &Path, now: SystemTime) -> io::Result<Vec<Path
         }
         let Ok(metadata) = entry.metadata() else { continue };
         let age = metadata.modified().ok().and_then(|then| now.duration_since(then).ok());
-        if metadata.is_file() && age.is_some_and(|age| age > UNUSED) {
-            found.push(entry.path());
+        if let Some(age) = age.filter(|_| metadata.is_file()) {
+            all.push((age, metadata.len(), entry.path()));
+        }
+    }
+    all.sort_unstable();
+    let mut bytes = 0;
+    let mut found = Vec::new();
+    for (age, size, agent) in all {
+        bytes += size;
+        if age > UNUSED || (bytes > MAX_BYTES && age > USED) {
+            found.push(agent);
         }
     }
     Ok(found)
 }
 
 /// `libmemtrail-agent-<hash>.so`, or `.libmemtrail-agent-<hash>.so.<pid>` while it is written.
-fn is_agent(name: &str) -> bool {
+pub(super) fn is_agent(name: &str) -> bool {
     let whole = match name.strip_prefix('.').and_then(|name| name.rsplit_once('.')) {
         Some((name, pid)) if !pid.is_empty() && pid.bytes().all(|b| b.is_ascii_digit()) => name,
         Some(_) => return false,
@@ -123,6 +138,23 @@ mod tests {
         assert_eq!(names_in(folder.path()), left);
         let age = current.metadata().unwrap().modified().unwrap().elapsed().unwrap();
         assert!(age < YOUNG, "this run has used it: {age:?}");
+    }
+
+    #[test]
+    fn those_unused_for_longest_are_removed_if_all_take_too_much() {
+        let hours = |hours| Duration::from_secs(hours * 3600);
+        let names: Vec<String> = (0..6).map(file_name).collect();
+        let ages = [0, 0, 2, 3, 4, 5];
+        let files: Vec<_> =
+            names.iter().zip(ages).map(|(name, age)| (name.as_str(), hours(age))).collect();
+        let (folder, current) = folder_with(&files);
+        for (name, age) in &files {
+            let file = File::options().write(true).open(folder.path().join(name)).unwrap();
+            file.set_len(MAX_BYTES / 3).unwrap();
+            file.set_modified(SystemTime::now() - *age).unwrap();
+        }
+        remove(&current);
+        assert_eq!(names_in(folder.path()), names[..4]);
     }
 
     struct Running(Child);

@@ -8,7 +8,7 @@ use memtrail_recording::session::CALLSTACK_DEPTH;
 
 use super::preflight::{self, Decision};
 use super::process::End;
-use super::{Args, Native, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
+use super::{Args, Disk, Native, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
 use super::{sampler, signals};
 use crate::error::{Failure, Kind};
 use crate::view::Serving;
@@ -60,6 +60,8 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         seed,
         callstack_depth: CALLSTACK_DEPTH,
         context: None,
+        labels: Vec::new(),
+        disk: Disk::Unlimited,
         snapshots,
         view: false,
         serving: Serving::default(),

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -46,6 +47,7 @@ pub(crate) fn follow(
         known,
         looked_at,
         memory,
+        trace: None,
     };
     growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
@@ -67,6 +69,16 @@ struct Growing {
     /// The last snapshot whose references it has.
     looked_at: Option<u64>,
     memory: MemoryArgs,
+    /// The file that was read: device and inode.
+    trace: Option<(u64, u64)>,
+}
+
+/// New bytes of a trace.
+enum TraceChange {
+    /// More of it.
+    Tail(Vec<u8>),
+    /// Another file with less of its history, as a whole.
+    Thinned(Vec<u8>),
 }
 
 /// Gives the engine the snapshots that it does not know; the number of the last of them.
@@ -129,13 +141,17 @@ impl Growing {
     fn read(&mut self) -> io::Result<()> {
         // Whose blocks are whose is to be known when they are read.
         self.engine.describe(self.id, loading::describe(&self.recording));
-        let tail = self.tail()?;
+        let change = self.read_change()?;
         let last = references::of_recording(&self.recording.path).last().map(|(number, _)| *number);
         if last > self.looked_at {
             bring_references(&self.engine, self.id, &self.recording);
             self.looked_at = last;
         }
-        if let Some(grown) = self.engine.grow(self.id, &tail) {
+        let grown = match &change {
+            TraceChange::Tail(tail) => self.engine.grow(self.id, tail),
+            TraceChange::Thinned(trace) => self.engine.read_again(self.id, trace),
+        };
+        if let Some(grown) = grown {
             self.recording_events.grown(self.id, grown);
         }
         let last =
@@ -146,21 +162,33 @@ impl Growing {
         Ok(())
     }
 
-    /// The trace from where the engine stopped reading.
-    fn tail(&self) -> io::Result<Vec<u8>> {
+    /// The trace from where the engine stopped reading, or as a whole if it is another file by now.
+    fn read_change(&mut self) -> io::Result<TraceChange> {
         let mut file = File::open(&self.recording.trace)?;
-        file.seek(SeekFrom::Start(self.engine.offset(self.id)))?;
-        let mut tail = Vec::new();
-        file.read_to_end(&mut tail)?;
-        Ok(tail)
+        let metadata = file.metadata()?;
+        let identity = (metadata.dev(), metadata.ino());
+        let is_thinned = self.trace.replace(identity).is_some_and(|before| before != identity);
+        let mut bytes = Vec::new();
+        if !is_thinned {
+            file.seek(SeekFrom::Start(self.engine.offset(self.id)))?;
+        }
+        file.read_to_end(&mut bytes)?;
+        Ok(if is_thinned { TraceChange::Thinned(bytes) } else { TraceChange::Tail(bytes) })
     }
 
-    fn ended(&self) {
+    fn ended(&mut self) {
         let description = loading::describe(&self.recording);
-        let finished = self
-            .tail()
-            .map_err(|error| error.to_string())
-            .and_then(|tail| self.engine.finish(self.id, &tail).map_err(|error| error.to_string()));
+        let finished = self.read_change().map_err(|error| error.to_string()).and_then(|change| {
+            let tail = match change {
+                TraceChange::Tail(tail) => tail,
+                TraceChange::Thinned(trace) => {
+                    self.engine.read_again(self.id, &trace);
+                    let read = self.engine.offset(self.id) as usize;
+                    trace.get(read..).unwrap_or_default().to_vec()
+                }
+            };
+            self.engine.finish(self.id, &tail).map_err(|error| error.to_string())
+        });
         match finished {
             Ok(grown) => self.recording_events.grown(self.id, grown),
             Err(error) => return self.lost(&error),

@@ -6,6 +6,7 @@ mod callstacks;
 mod collections;
 mod demo;
 mod descriptors;
+mod disk;
 mod distribution;
 mod domains;
 mod endings;

@@ -100,6 +100,8 @@ impl Folder {
             clock: clock.start(),
             ended_unix_us: None,
             build_id: None,
+            labels: options.labels.clone(),
+            context: options.context.clone(),
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

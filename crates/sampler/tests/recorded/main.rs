@@ -93,6 +93,8 @@ fn options(base: &Path, rate: f64) -> Options {
         check_callstacks: false,
         seed: Some(1),
         context: None,
+        labels: std::collections::BTreeMap::new(),
+        disk: None,
         malloc: false,
         mappings: false,
         snapshots: None,

@@ -252,7 +252,9 @@ impl Decoder {
     /// so that of two ids, the one is right that agrees with the packet's end.
     fn first_id(&mut self, header: &Header, packet: &[u8]) -> u64 {
         let found = header.first_id;
-        let Some(expected) = self.next_id.filter(|_| header.version < 3) else { return found };
+        // Packets before a restart may have been written anew, with fewer blocks.
+        let is_contiguous = header.version < 3 && !header.note.restarts;
+        let Some(expected) = self.next_id.filter(|_| is_contiguous) else { return found };
         if found == expected {
             return found;
         }

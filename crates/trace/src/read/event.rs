@@ -28,6 +28,9 @@ pub struct Alloc<'a> {
     /// How many of its words were sampled, at least one. Weigh blocks by it: `samples / rate`
     /// words is an unbiased estimate, `length` is not.
     pub samples: u64,
+    /// Number of times that the trace's rate was halved for it, if the trace itself says so. A list beside the trace may
+    /// tell for others.
+    pub halvings: Option<u8>,
     /// Where it was allocated.
     pub source: Source,
     /// The call sites, outermost first; empty with [`Detail::Marks`].

@@ -24,6 +24,7 @@ pub use tables::Tables;
 pub(crate) use walk::over;
 
 use crate::info::TraceInfo;
+use crate::packets::whole_packets;
 use crate::units::{Bytes, Timestamp};
 
 /// Why nothing at all can be read.
@@ -85,6 +86,11 @@ impl<'a> Reader<'a> {
     /// Size of the trace.
     pub fn size(&self) -> Bytes {
         Bytes(self.bytes.len() as u64)
+    }
+
+    /// True if its history was thinned: the ids of some blocks are missing then.
+    pub fn is_thinned(&self) -> bool {
+        whole_packets(self.bytes).any(|(header, _)| header.note.halvings.is_some())
     }
 
     /// Calls `f` with each event, in the order of the file, and with what has been met up to

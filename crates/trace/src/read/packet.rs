@@ -208,6 +208,7 @@ impl Packet<'_> {
                 domain: id_of_domain,
                 length: Words(length as u64),
                 samples: samples as u64,
+                halvings: self.header.note.halvings,
                 source,
                 backtrace: if MODE == MARKS { &[] } else { backtraces.stack() },
                 common_prefix,

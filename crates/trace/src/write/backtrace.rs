@@ -21,6 +21,10 @@ const RESERVE: usize = (ALWAYS + 1) * MAX_FRAME;
 const MAX_RUN: u8 = u8::MAX;
 
 const MASK: usize = BUCKETS - 1;
+/// The code of a bucket after a restart: readers may have any there. No code is equal to it, for codes have 63 bits.
+const ANY_CODE: Code = Code(u64::MAX);
+/// Likewise the bucket that follows. There are fewer.
+const ANY_BUCKET: u16 = u16::MAX;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
@@ -54,6 +58,12 @@ impl Backtraces {
         let mut last = Vec::new();
         last.try_reserve(1024).ok()?;
         Some(Self { buckets, last, date: 0, verify: VERIFY_FIRST })
+    }
+
+    /// Forgets what a reader of the stream knows.
+    pub(super) fn restart(&mut self) {
+        self.buckets.fill(Bucket { code: ANY_CODE, date: 0, next: ANY_BUCKET });
+        self.last.clear();
     }
 
     /// Frames that the previous backtrace has in common with one that begins with `kept` equal
@@ -138,8 +148,10 @@ impl Backtraces {
         while let Some(mut code) = rest.next() {
             left = left.saturating_sub(1);
             if let Some((word, count)) = &mut run {
-                let next = usize::from(self.bucket(at).next);
-                if self.bucket(next).code == code && *count < MAX_RUN {
+                let next = self.bucket(at).next;
+                let is_known = next != ANY_BUCKET;
+                let next = usize::from(next);
+                if is_known && self.bucket(next).code == code && *count < MAX_RUN {
                     *count += 1;
                     at = next;
                     self.bucket_mut(at).date = self.date;
@@ -194,7 +206,11 @@ impl Backtraces {
     }
 
     fn age(&self, bucket: &Bucket) -> u32 {
-        if bucket.code.0 == 0 { u32::MAX } else { self.date.wrapping_sub(bucket.date) }
+        if bucket.code.0 == 0 || bucket.code == ANY_CODE {
+            u32::MAX
+        } else {
+            self.date.wrapping_sub(bucket.date)
+        }
     }
 
     #[inline]
@@ -207,12 +223,13 @@ impl Backtraces {
         &mut self.buckets[index & MASK]
     }
 
-    /// The bucket that the packet about to begin lets readers compare with theirs.
-    pub(super) fn verify(&mut self) -> Verify {
+    /// The bucket that the packet about to begin lets readers compare with theirs, unless what they have there is not
+    /// known since a restart.
+    pub(super) fn verify(&mut self) -> Option<Verify> {
         let bucket = self.verify;
         self.verify = (bucket + VERIFY_STEP) & MASK as u16;
         let &Bucket { code, next, .. } = self.bucket(bucket.into());
-        Verify { bucket, next, code }
+        (code != ANY_CODE && next != ANY_BUCKET).then_some(Verify { bucket, next, code })
     }
 }
 

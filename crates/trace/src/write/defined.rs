@@ -20,6 +20,12 @@ impl Defined {
         Self { slots: empty(FIRST_SLOTS).unwrap_or_default(), len: 0, zero: false }
     }
 
+    /// Forgets all codes.
+    pub(super) fn clear(&mut self) {
+        self.slots.fill(0);
+        (self.len, self.zero) = (0, false);
+    }
+
     #[inline]
     pub(super) fn contains(&self, code: Code) -> bool {
         if code.0 == 0 {

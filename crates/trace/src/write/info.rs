@@ -1,6 +1,6 @@
 //! The first packet of a trace.
 
-use crate::header::Header;
+use crate::header::{Header, Note};
 use crate::info::TraceInfo;
 use crate::units::DomainId;
 use crate::wire::{TIME_MASK, event};
@@ -17,6 +17,7 @@ pub fn info_packet(buf: &mut [u8], info: &TraceInfo, version: Version) -> Result
         size: 0,
         begin: info.start,
         end: info.start,
+        note: Note::default(),
         version: version.number(),
         pid: info.pid,
         domain: DomainId(0),

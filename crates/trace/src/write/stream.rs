@@ -3,7 +3,7 @@
 use std::ops::DerefMut;
 use std::sync::atomic::{Ordering, compiler_fence};
 
-use crate::header::{Header, LEN_V3, MEMTRACE_PACKET};
+use crate::header::{Header, LEN_V3, MEMTRACE_PACKET, Note};
 use crate::info::{Location, Source};
 use crate::units::{BlockId, Code, DomainId, Timestamp};
 use crate::wire::{TIME_BITS, TIME_MASK, event};
@@ -87,6 +87,7 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
             size: 0,
             begin: start,
             end: start,
+            note: Note::default(),
             version: version.number(),
             pid,
             domain,
@@ -185,9 +186,41 @@ impl<B: DerefMut<Target = [u8]>> StreamWriter<B> {
     pub fn next_packet(&mut self, now: Timestamp) {
         self.last = self.last.max(now);
         if !self.is_empty() {
-            self.header.verify = Some(self.backtraces.verify());
+            self.header.verify = self.backtraces.verify();
+            self.header.note.restarts = false;
         }
         self.open();
+    }
+
+    /// Forgets what readers know: from this packet on, which must be empty, nothing refers to earlier packets of the
+    /// stream, whatever they say. So somebody else may replace these with others. Blocks keep their ids.
+    pub fn restart(&mut self) -> Result<(), Refused> {
+        if !self.is_empty() {
+            return Err(Refused::Full);
+        }
+        self.backtraces.restart();
+        self.defined.clear();
+        self.names = NameTables::default();
+        self.header.verify = None;
+        self.header.note.restarts = true;
+        self.open();
+        Ok(())
+    }
+
+    /// Number of times that the trace's rate was halved for the blocks of this packet, as the packet says.
+    pub fn halvings(&self) -> Option<u8> {
+        self.header.note.halvings
+    }
+
+    /// Notes in this packet, which must be empty, and in those after it how often the trace's rate was halved for
+    /// their blocks.
+    pub fn set_halvings(&mut self, halvings: Option<u8>) -> Result<(), Refused> {
+        if !self.is_empty() {
+            return Err(Refused::Full);
+        }
+        self.header.note.halvings = halvings;
+        self.open();
+        Ok(())
     }
 
     /// Whether this stream has defined a code.

@@ -10,6 +10,8 @@ use crate::write::{AllocEvent, Refused, StreamWriter, Version, info_packet};
 
 /// Ids that a domain takes at a time, as memtrace's domains do.
 const CHUNK: u64 = 10_000;
+/// Where the ids end of blocks that have theirs already.
+const LAST_ID: BlockId = BlockId(1 << 62);
 
 /// Writes a trace: version 2 until an event of a domain other than 0 arrives, then version 3.
 ///
@@ -25,6 +27,7 @@ pub struct TraceWriter<W> {
     streams: Vec<StreamWriter<Box<[u8]>>>,
     /// Ids from here on belong to nobody, in version 3.
     next_chunk: u64,
+    keeps_ids: bool,
 }
 
 impl<W: Write> TraceWriter<W> {
@@ -40,7 +43,18 @@ impl<W: Write> TraceWriter<W> {
             start: info.start,
             streams: Vec::new(),
             next_chunk: 0,
+            keeps_ids: false,
         })
+    }
+
+    /// The same for blocks that have ids already: the trace is of version 3 from the beginning.
+    pub fn keeping_ids(out: W, info: &TraceInfo) -> io::Result<Self> {
+        Ok(Self { version: Version::V3, keeps_ids: true, ..Self::new(out, info)? })
+    }
+
+    /// True if blocks have ids already.
+    pub fn keeps_ids(&self) -> bool {
+        self.keeps_ids
     }
 
     /// A block was allocated in `domain`. `locate` appends what stands at a code, the outermost
@@ -78,6 +92,39 @@ impl<W: Write> TraceWriter<W> {
             }
         }
         self.put(index, now, |stream| stream.alloc(now, event, backtrace, shared))
+    }
+
+    /// Says how often the trace's rate was halved for the blocks of `domain` that come next, if the trace is to say so.
+    pub fn set_halvings(&mut self, domain: DomainId, halvings: Option<u8>) -> io::Result<()> {
+        let index = self.stream(domain)?;
+        if self.at(index)?.halvings() != halvings {
+            self.flush(index, None)?;
+            self.at(index)?.set_halvings(halvings).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    /// A block that has an id already was allocated, sampled at the trace's rate halved so often. The ids of a domain
+    /// must ascend. For writers that are [keeping ids](Self::keeping_ids), otherwise as [`alloc`](Self::alloc).
+    #[expect(clippy::too_many_arguments, reason = "those of alloc, and what the block has already")]
+    pub fn alloc_as<'a>(
+        &mut self,
+        id: BlockId,
+        halvings: Option<u8>,
+        domain: DomainId,
+        now: Timestamp,
+        event: &AllocEvent,
+        backtrace: &[Code],
+        locate: impl FnMut(Code, &mut Vec<Location<'a>>),
+    ) -> io::Result<()> {
+        let index = self.stream(domain)?;
+        let stream = self.at(index)?;
+        if stream.next_id() != id || stream.ids_left() == 0 {
+            self.flush(index, None)?;
+            self.at(index)?.set_ids(id, LAST_ID).map_err(io::Error::other)?;
+        }
+        self.set_halvings(domain, halvings)?;
+        self.alloc(domain, now, event, backtrace, locate).map(drop)
     }
 
     /// Block `id` moved to the major heap, said by `domain`.

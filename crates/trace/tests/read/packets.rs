@@ -1,6 +1,6 @@
 //! Packets put together byte by byte, for what no recorder at hand writes.
 
-use memtrail_trace::header::Header;
+use memtrail_trace::header::{Header, Note};
 use memtrail_trace::{DomainId, Timestamp};
 
 /// Time of all events.
@@ -69,6 +69,7 @@ impl Packet {
             size: 0,
             begin: Timestamp(NOW),
             end: Timestamp(NOW),
+            note: Note::default(),
             version,
             pid: PID,
             domain: DomainId(0),

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use memtrail_recording::collections::COLLECTIONS_FILE;
@@ -180,8 +180,10 @@ impl Files {
 
     /// A file that only grows, to be written at this offset. One that was removed meanwhile is not made anew.
     fn part(&mut self, process: Process, name: &'static str, offset: u64) -> io::Result<&File> {
-        if !self.open.contains_key(&(process, name)) {
-            let path = self.folder(process)?.join(name);
+        let path = self.folder(process)?.join(name);
+        // An agent may have put a thinned trace in its place, while it could.
+        let known = self.open.get(&(process, name)).is_some_and(|file| is_at(file, &path));
+        if !known {
             let mut options = OpenOptions::new();
             options.write(true).create(offset == 0).truncate(false).mode(0o600);
             let file = options.custom_flags(libc::O_NOFOLLOW).open(path)?;
@@ -221,6 +223,12 @@ fn write_last(file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let _ = file.set_len(offset);
     }
     written
+}
+
+/// True if a path leads to an open file, or to none.
+fn is_at(file: &File, path: &Path) -> bool {
+    let (Ok(open), Ok(named)) = (file.metadata(), std::fs::metadata(path)) else { return true };
+    (open.dev(), open.ino()) == (named.dev(), named.ino())
 }
 
 fn not_there() -> io::Error {

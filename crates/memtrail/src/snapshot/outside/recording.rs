@@ -1,5 +1,6 @@
 //! The recording that snapshots of a process which memtrail did not start are added to.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
@@ -211,6 +212,8 @@ fn describe(taken: &Taken<'_>) -> Description {
         },
         ended_unix_us: None,
         build_id: executables.build_id().map(str::to_owned),
+        labels: BTreeMap::new(),
+        context: None,
         trace: TraceFile { state: FileState::Complete, ..TraceFile::growing() },
         snapshots: None,
         notes: vec![format!("no allocations were recorded: {impossible}")],

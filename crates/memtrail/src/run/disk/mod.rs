@@ -1,0 +1,167 @@
+//! Keeps the recordings of a session within the bytes of `--disk`.
+//!
+//! A thread of the launcher, or of the process that it leaves behind for daemons, looks at the recordings each second,
+//! and more often when they grow fast.
+//! If they have more than [`FULL`] of the budget together, it thins the largest trace ([`thin`]) and leaves it to the
+//! agent, which goes on with it ([`memtrail_recording::thinned`]). While both traces are there, they are within the
+//! budget together. If the launcher is killed, the agent goes on up to its own limit, and ends the recording with a note.
+
+mod moments;
+mod thin;
+mod usage;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use memtrail_recording::TRACE_FILE;
+use memtrail_recording::session::{Options, State, Status};
+use memtrail_recording::thinned::THINNED_FILE;
+
+use thin::Offer;
+pub(crate) use usage::Disk;
+use usage::bytes_of;
+
+/// Between two looks, at most.
+const MAX_LOOK: Duration = Duration::from_secs(1);
+/// Between two looks at recordings that are about to be full, or were offered a thinned trace.
+const MIN_LOOK: Duration = Duration::from_millis(50);
+/// Part of the budget, in parts of ten, from which on the largest trace is thinned.
+const FULL: u64 = 4;
+/// A trace is thinned to this part of its size at least, in parts of ten.
+const LEFT: u64 = 5;
+/// An agent that has not taken a thinned trace for so long does not take it any more: its program has ended, or cannot
+/// reach its recording.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// After a trace that cannot be thinned, others and this one are left alone for so long.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// The thread; it ends with the value.
+pub(super) struct Keeper {
+    ended: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Keeper {
+    /// Starts looking after the recordings of a session that has a budget.
+    pub(super) fn start(session: &Path, options: &Options) -> io::Result<Option<Self>> {
+        let Some(budget) = options.disk else { return Ok(None) };
+        let ended = Arc::new(AtomicBool::new(false));
+        let mut looking = Looking {
+            session: session.to_path_buf(),
+            budget,
+            offered: None,
+            paused_until: None,
+            seen: None,
+        };
+        let told = Arc::clone(&ended);
+        let thread = std::thread::Builder::new().name("disk".into()).spawn(move || {
+            while !told.load(Relaxed) {
+                let next = looking.look(&told);
+                std::thread::park_timeout(next);
+            }
+            looking.withdraw();
+        })?;
+        Ok(Some(Self { ended, thread: Some(thread) }))
+    }
+}
+
+impl Drop for Keeper {
+    fn drop(&mut self) {
+        self.ended.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // It does not panic.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Looking {
+    session: PathBuf,
+    budget: u64,
+    /// The recording whose agent is to take a thinned trace, and since when.
+    offered: Option<(PathBuf, Instant)>,
+    paused_until: Option<Instant>,
+    /// The last look, and the bytes of all recordings then.
+    seen: Option<(Instant, u64)>,
+}
+
+impl Looking {
+    /// Does what is to be done, and gives the time until the next look.
+    fn look(&mut self, ended: &AtomicBool) -> Duration {
+        if let Some((folder, since)) = &self.offered {
+            if folder.join(THINNED_FILE).exists() {
+                if since.elapsed() > PATIENCE {
+                    self.withdraw();
+                    self.pause();
+                }
+                return MIN_LOOK;
+            }
+            self.offered = None;
+        }
+        if self.paused_until.is_some_and(|until| Instant::now() < until) {
+            return MAX_LOOK;
+        }
+        let recordings = self.recordings();
+        let used: u64 = recordings.iter().map(|folder| bytes_of(folder)).sum();
+        let full = self.budget / 10 * FULL;
+        if used < full {
+            return self.until_full(used, full);
+        }
+        let sizes = recordings.into_iter().map(|folder| {
+            let trace = std::fs::metadata(folder.join(TRACE_FILE));
+            (trace.map_or(0, |trace| trace.len()), folder)
+        });
+        let Some((size, folder)) = sizes.max() else { return MAX_LOOK };
+        // The new file takes space beside the old one, which grows meanwhile.
+        let room = self.budget.saturating_sub(used) / 2;
+        let target = (size / 10 * LEFT).min(room);
+        match thin::offer(&folder, target, ended) {
+            Ok(Offer::Made) => self.offered = Some((folder, Instant::now())),
+            Ok(Offer::NotYet) => {}
+            // The trace cannot be thinned, or the disk is full. The agent has its own limit.
+            Ok(Offer::Nothing) | Err(_) => self.pause(),
+        }
+        MIN_LOOK
+    }
+
+    /// A quarter of the time in which recordings that have `used` bytes will have `full`, if they grow as since the last
+    /// look.
+    fn until_full(&mut self, used: u64, full: u64) -> Duration {
+        let now = Instant::now();
+        let Some((then, before)) = self.seen.replace((now, used)) else { return MIN_LOOK };
+        let grown = used.saturating_sub(before) as f64 / (now - then).as_secs_f64().max(1e-3);
+        let seconds = (full - used) as f64 / grown.max(1.0) / 4.0;
+        Duration::try_from_secs_f64(seconds).map_or(MAX_LOOK, |time| time.clamp(MIN_LOOK, MAX_LOOK))
+    }
+
+    /// Takes back what no agent has taken.
+    fn withdraw(&mut self) {
+        if let Some((folder, _)) = self.offered.take() {
+            let _ = std::fs::remove_file(folder.join(THINNED_FILE));
+        }
+    }
+
+    fn pause(&mut self) {
+        self.paused_until = Some(Instant::now() + PAUSE);
+    }
+
+    /// The folders of all recordings of the session.
+    fn recordings(&self) -> Vec<PathBuf> {
+        let all = Status::load_all(&self.session).unwrap_or_default();
+        let mut folders: Vec<PathBuf> = all
+            .into_iter()
+            .filter_map(|status| match status.state {
+                State::Recording { folder, .. } => Some(folder),
+                _ => None,
+            })
+            .collect();
+        folders.sort();
+        folders.dedup();
+        folders
+    }
+}

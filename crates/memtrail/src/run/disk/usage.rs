@@ -1,0 +1,69 @@
+//! The option `--disk`, and how much of it is used.
+
+use std::fs;
+use std::path::Path;
+
+use memtrail_text::Size;
+
+/// Disk space for recordings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Disk {
+    Unlimited,
+    /// Bytes.
+    Limited(u64),
+}
+
+impl Disk {
+    /// Less is not enough for the packets and names of a trace that cannot be thinned yet.
+    const SMALLEST: u64 = 4 << 20;
+
+    /// Reads `unlimited`, or a size.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if text == "unlimited" {
+            return Ok(Self::Unlimited);
+        }
+        let Size(bytes) = memtrail_text::some_size(text)?;
+        if bytes < Self::SMALLEST {
+            return Err("less than 4 MiB is too little for a recording".into());
+        }
+        Ok(Self::Limited(bytes))
+    }
+
+    /// The number of bytes, if there is a limit.
+    pub(crate) fn bytes(self) -> Option<u64> {
+        match self {
+            Self::Unlimited => None,
+            Self::Limited(bytes) => Some(bytes),
+        }
+    }
+}
+
+/// Bytes of all files in a folder, with those of folders in it.
+pub(super) fn bytes_of(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
+        .map(|(path, metadata)| if metadata.is_dir() { bytes_of(&path) } else { metadata.len() })
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_a_size_or_unlimited() {
+        assert_eq!(Disk::parse("unlimited"), Ok(Disk::Unlimited));
+        assert_eq!(Disk::parse("1GiB"), Ok(Disk::Limited(1 << 30)));
+        assert!(Disk::parse("1").is_err() && Disk::parse("much").is_err());
+    }
+
+    #[test]
+    fn all_files_of_a_recording_count() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("inner")).unwrap();
+        fs::write(folder.path().join("trace.ctf"), [0; 100]).unwrap();
+        fs::write(folder.path().join("inner/0001.heap"), [0; 30]).unwrap();
+        assert_eq!(bytes_of(folder.path()), 130);
+    }
+}

@@ -1,0 +1,103 @@
+//! Recordings with a limit to their disk space: at each moment they are within it, and readable.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::thread;
+use std::time::Duration;
+
+use memtrail_profile::Profile;
+use memtrail_profile::estimate::{Adapted, Estimate, Estimator, Sum};
+use memtrail_recording::{Outcome, Recording, TRACE_FILE, is_alive};
+use memtrail_test_support::compilers::named;
+use memtrail_test_support::programs::build;
+use memtrail_test_support::running::Case;
+use memtrail_trace::Reader;
+
+const LIMIT: u64 = 16 << 20;
+
+/// A program whose trace would have several times as many bytes.
+fn case(rounds: u32, more: &[&str]) -> Case {
+    let program = build(&named("system"), "churn");
+    let limited = ["--rate", "1e-3", "--disk", "16MiB"];
+    Case::new(&program, &[&rounds.to_string()]).options(&[&limited, more].concat())
+}
+
+fn bytes_in(folder: &Path) -> u64 {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
+}
+
+/// Reads what is there by now, if it has begun; whether its history was thinned.
+fn look(recording: &Path) -> bool {
+    let bytes = bytes_in(recording);
+    assert!(bytes <= LIMIT, "{bytes} bytes");
+    let Ok(trace) = fs::read(recording.join(TRACE_FILE)) else { return false };
+    let Ok(reader) = Reader::new(&trace) else { return false };
+    let profile = Profile::read(&trace, |_| ()).expect("a trace");
+    // The last packet may be under way.
+    let damage = &profile.damage;
+    assert_eq!(damage.total(), damage.cut_tail(), "{:?}", damage.list());
+    assert_eq!(profile.inconsistent.total(), 0);
+    reader.is_thinned()
+}
+
+fn allocated(recording: &Path) -> (Estimate, Option<Adapted>) {
+    let profile = Profile::read(&fs::read(recording.join(TRACE_FILE)).expect("a trace"), |_| ());
+    let profile = profile.expect("a trace");
+    let estimator = Estimator::new(profile.info.sample_rate, profile.info.word_bits);
+    let mut sum = Sum::default();
+    for row in profile.blocks.rows() {
+        estimator.add_row(&mut sum, &profile.blocks, row);
+    }
+    (estimator.bytes(&sum), Adapted::of(&profile.blocks, profile.info.sample_rate))
+}
+
+fn until_it_ends(child: &mut Child, recording: &Path) -> bool {
+    let mut was_thinned = false;
+    while child.try_wait().expect("a child").is_none() {
+        was_thinned |= look(recording);
+        thread::sleep(Duration::from_millis(300));
+    }
+    was_thinned
+}
+
+#[test]
+fn a_trace_is_thinned_within_its_limit_and_its_totals_stay() {
+    let (mut child, recording) = case(250, &["--seed", "1"]).start_recorded();
+    assert!(until_it_ends(&mut child, &recording), "it was thinned");
+    let description = Recording::open(&recording).unwrap().description.expect("a description");
+    assert_eq!(description.outcome, Some(Outcome::Exited { code: Some(0) }));
+    assert!(look(&recording), "it still is");
+    let (thinned, adapted) = allocated(&recording);
+    assert!(adapted.is_some_and(|adapted| adapted.lowest_samples_per_word < 1e-3));
+    let whole = case(250, &["--seed", "2", "--disk", "unlimited"]).recorded();
+    let (whole, adapted) = allocated(&whole.recording);
+    assert!(adapted.is_none());
+    let error = thinned.value - whole.value;
+    let expected = thinned.stderr.hypot(whole.stderr);
+    assert!(error.abs() < 5.0 * expected, "{thinned:?} and {whole:?}");
+    assert!(thinned.stderr > whole.stderr, "{thinned:?} and {whole:?}");
+}
+
+#[test]
+fn a_recording_whose_launcher_was_killed_ends_at_its_limit() {
+    let (mut child, recording) = case(400, &[]).start_recorded();
+    while !look(&recording) {
+        assert_eq!(child.try_wait().expect("a child"), None, "it runs");
+        thread::sleep(Duration::from_millis(300));
+    }
+    child.kill().expect("killed");
+    child.wait().expect("gone");
+    let described = || Recording::open(&recording).unwrap().description.expect("a description");
+    let pid = described().pid;
+    while is_alive(pid) && described().outcome.is_none() {
+        look(&recording);
+        thread::sleep(Duration::from_millis(300));
+    }
+    assert_eq!(described().outcome, Some(Outcome::WriteFailed { errno: libc::EDQUOT }));
+    assert!(is_alive(pid), "the program goes on");
+    let killed = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+    assert!(killed.expect("kill").success());
+    assert!(look(&recording), "what was recorded is there");
+}
