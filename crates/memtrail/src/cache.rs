@@ -27,8 +27,8 @@ enum Command {
 /// Remove all files of the cache that no process uses
 ///
 /// The cache has the libraries that memtrail loads into programs, and the programs with which it reads the types of
-/// OCaml compilers. It is in XDG_CACHE_HOME or ~/.cache. memtrail removes old files by itself; what it needs again, it
-/// makes again.
+/// OCaml compilers. It is in the folder `$XDG_CACHE_HOME`, or in ~/.cache. memtrail removes old files by itself, and makes
+/// again what it needs.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn those_unused_for_longest_are_removed_if_all_take_too_much() {
-        let hours = |hours| Duration::from_secs(hours * 3600);
+        let hours = |hours: u64| Duration::from_secs(hours * 3600);
         let names: Vec<String> = (0..6).map(file_name).collect();
         let ages = [0, 0, 2, 3, 4, 5];
         let files: Vec<_> =
