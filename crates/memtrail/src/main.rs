@@ -250,6 +250,7 @@ mod tests {
                             "5%",
                             "F.*<=1K",
                             "editor://{path}",
+                            "5.5",
                         ];
                         known.chain(made_up).map(|value| format!("{name}={value}")).collect()
                     }

@@ -1,6 +1,6 @@
 //! The release of OCaml that compiled a program: `Sys.ocaml_version`, a string in the program's data.
 //!
-//! The runtime's symbols tell versions apart that are known. A version that is newer than those looks like the newest
+//! The runtime's symbols distinguish versions that are known. A version that is newer than those looks like the newest
 //! of them; this string tells that it is not. A program that is linked without `Stdlib.Sys` has none.
 
 use std::fmt;

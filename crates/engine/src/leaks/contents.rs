@@ -40,7 +40,7 @@ pub(super) struct Container {
     pub(super) retained: Bytes,
     /// How many; nothing of arrays and buffers.
     pub(super) entries: Option<u64>,
-    /// How many chains of a hash table have entries.
+    /// The number of chains of a hash table that have entries.
     pub(super) chains: Option<u64>,
     /// The most frequent kind of values.
     pub(super) values: Option<KindSum>,

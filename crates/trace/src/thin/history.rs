@@ -26,7 +26,7 @@ pub(super) struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    /// Of a trace that is whole up to its last packet; `None` if it is damaged.
+    /// Reads a trace that is whole up to its last packet; `None` if it is damaged.
     pub(super) fn of(trace: &'a [u8]) -> Option<Self> {
         let all: Vec<(Header, &[u8])> = whole_packets(trace).collect();
         let whole: usize = all.iter().map(|(_, packet)| packet.len()).sum();

@@ -2,15 +2,15 @@
 //!
 //! # The history
 //!
-//! A recorder restarts its streams now and then ([`StreamWriter::restart`](crate::write::StreamWriter::restart)): what
-//! a domain said before its last restart is its *history*, and may be written anew, as no later packet refers to it.
+//! A recorder restarts its streams now and then ([`StreamWriter::restart`](crate::write::StreamWriter::restart)). What a
+//! domain said before its last restart is its *history*. It may be written anew, as no later packet refers to it.
 //! All later packets are copied byte for byte, so that the recorder can go on behind them.
 //!
 //! # The samples
 //!
 //! A block of the history that died there is *thinned*: each of its samples is kept with probability 2^-d,
 //! independently of all others, and counts 2^d times as much. A binomial number of a binomial number is binomial again.
-//! So the block is as if it had been sampled at the rate halved d times more, and all estimates stay unbiased, at every
+//! So the block is as if it had been sampled at the rate halved d times more. All estimates stay unbiased, at every
 //! moment of the past, with the errors that [`Note::halvings`](crate::header::Note) tells. The number d depends on what
 //! is known of the block but not on chance: its age *a* and its rate. The rate is halved ⌈log₂(a / a₀)⌉ times in all, so
 //! the history of a time twice as long needs but one octave more. The age a₀, up to which history stays whole, is the
@@ -87,7 +87,7 @@ pub fn plan(trace: &[u8], thinning: &Thinning<'_>) -> Result<Plan, Unthinned> {
 /// Writes the thinned trace to `out`, which is given back.
 ///
 /// # Errors
-/// Those of `out`.
+/// If `out` has one.
 pub fn write<W: Write>(
     trace: &[u8],
     thinning: &Thinning<'_>,

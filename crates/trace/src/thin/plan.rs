@@ -11,7 +11,7 @@ const SHORTEST: f64 = 1e3;
 /// The header of a packet, which a gap in the ids costs.
 const GAP: f64 = 68.0;
 
-/// How far a history is thinned.
+/// The age from which a history is thinned.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub(super) survey: Survey,
@@ -45,7 +45,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// The same, after the trace that was written had so many bytes.
+    /// Gives a plan that thins further, after the trace that was written had so many bytes.
     ///
     /// # Errors
     /// It cannot be smaller.

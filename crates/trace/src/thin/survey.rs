@@ -26,7 +26,7 @@ pub(super) struct Class {
     pub(super) taken: u64,
 }
 
-/// What is known of the history before anything is written.
+/// Facts about the history, before anything is written.
 #[derive(Clone, Debug)]
 pub(super) struct Survey {
     /// Blocks that are thinned.
@@ -136,7 +136,7 @@ pub(super) struct Rate {
 
 impl Rate {
     pub(super) fn of(alloc: &Alloc<'_>, thinning: &Thinning<'_>) -> Self {
-        // Of a damaged list, as much is believed as can be.
+        // A damaged list is believed as far as it can be.
         let most = alloc.samples.trailing_zeros().min(u32::from(MAX_HALVINGS)) as u8;
         let halvings = thinning.rates.of(alloc).min(most);
         Self { halvings, taken: alloc.samples >> halvings }

@@ -16,7 +16,7 @@ const START: u64 = 1_700_000_000_000_000;
 /// Between two restarts of a domain, in bytes of the file.
 const SEGMENT: usize = 4_000;
 
-/// What is known of a block by the recorder itself.
+/// A block as the recorder itself knows it.
 #[derive(Clone, Debug, PartialEq)]
 struct Truth {
     domain: u16,

@@ -98,7 +98,7 @@ impl<W: Write> Writing<'_, W> {
         ended.map_or(Ok(()), |mark| self.mark(&mark, true))
     }
 
-    /// What is left of the samples of a block.
+    /// The samples of a block that are left.
     fn thinned(&mut self, alloc: &Alloc<'_>, Rate { halvings, taken }: Rate) -> Rate {
         let wanted = self.plan.halvings(self.history.age(alloc.time), halvings);
         let more = wanted - halvings;

@@ -10,7 +10,7 @@ use crate::write::{AllocEvent, Refused, StreamWriter, Version, info_packet};
 
 /// Ids that a domain takes at a time, as memtrace's domains do.
 const CHUNK: u64 = 10_000;
-/// Where the ids end of blocks that have theirs already.
+/// The end of the ids of blocks that have theirs already.
 const LAST_ID: BlockId = BlockId(1 << 62);
 
 /// Writes a trace: version 2 until an event of a domain other than 0 arrives, then version 3.

@@ -26,7 +26,7 @@ pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
 /// Entries for each chain from which keys are said to be in a table several times. `Hashtbl` grows at 2.
 const MANY: u64 = 8;
 
-/// What is said of a table whose entries are in few of its chains.
+/// The clause about a table whose entries are in few of its chains.
 fn hidden(container: &Container) -> Option<String> {
     let (entries, chains) = (container.entries?, container.chains?);
     (entries >= 1_000 && entries / chains.max(1) >= MANY).then(|| {

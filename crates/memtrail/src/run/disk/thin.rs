@@ -27,7 +27,7 @@ pub(super) enum Offer {
     Made,
     /// A snapshot is being written: the blocks that it names are not known yet.
     NotYet,
-    /// There is nothing to be thinned.
+    /// The trace has nothing to be thinned.
     Nothing,
 }
 
