@@ -251,6 +251,7 @@ mod tests {
                             "F.*<=1K",
                             "editor://{path}",
                             "5.5",
+                            "unlimited",
                         ];
                         known.chain(made_up).map(|value| format!("{name}={value}")).collect()
                     }

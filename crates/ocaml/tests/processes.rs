@@ -146,7 +146,11 @@ impl Probe {
         let variable = match self.layout.version {
             version if version.family() == Family::Single => self.symbol(symbols::state::SINGLE),
             Version::V5_0 | Version::V5_1 | Version::V5_2 => self.symbol("all_domains") + 8,
-            _ => self.memory.u64(self.symbol("all_domains")).expect("the table of domains") + 8,
+            version => {
+                // Since 5.4, a list of domains is before the state.
+                let before = if version < Version::V5_4 { 8 } else { 16 };
+                self.memory.u64(self.symbol("all_domains")).expect("the table of domains") + before
+            }
         };
         self.memory.u64(variable).expect("the state")
     }
@@ -342,7 +346,11 @@ fn runtimes_calibrate() {
         assert_eq!(calibrated, Ok(probe.layout), "{compiler}");
         for other in Version::ALL {
             // Neighbours whose layouts are the same, or differ only in what is looked for.
-            let alike = [(Version::V4_13, Version::V4_14), (Version::V5_1, Version::V5_2)];
+            let alike = [
+                (Version::V4_13, Version::V4_14),
+                (Version::V5_1, Version::V5_2),
+                (Version::V5_4, Version::V5_5),
+            ];
             let mine = probe.layout.version;
             if other == mine || alike.contains(&(mine.min(other), mine.max(other))) {
                 continue;
