@@ -27,7 +27,11 @@ pub(crate) fn headline(recording: &Recording) -> Option<String> {
         return None;
     }
     let which = WhichRecording::all_of(&recording.path);
-    let leaks = look_at(&which, &recording.path, 1).ok()?.leaks;
+    let found = look_at(&which, &recording.path, 1).ok()?;
+    if found.partial.is_some() {
+        return None;
+    }
+    let leaks = found.leaks;
     let more = match leaks.left_out {
         0 => String::new(),
         1 => ", and 1 more suspect".to_owned(),
