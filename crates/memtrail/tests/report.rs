@@ -252,3 +252,14 @@ fn a_report_ends_with_the_verdict_of_leaks() {
         assert!(report.contains("memtrail leaks "), "{report}");
     }
 }
+
+/// Figures of a damaged snapshot are partial: `leaks` says so beside them, one line could not.
+#[test]
+fn a_report_has_no_verdict_on_a_damaged_snapshot() {
+    let (_folder, recording) = stored("leaks-4711.memtrail");
+    let last = std::fs::File::options().write(true).open(recording.join("0002.heap")).unwrap();
+    last.set_len(60_000).unwrap();
+    let report = text(&memtrail().arg(&recording).output().unwrap().stdout);
+    assert!(report.contains("Leaks.Session_cache.load"), "{report}");
+    assert!(!report.lines().any(|line| line.starts_with("leaks: ")), "{report}");
+}
