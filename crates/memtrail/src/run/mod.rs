@@ -48,6 +48,7 @@ use family_folder::FamilyFolder;
 pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 pub(crate) use native::{Args as NativeArgs, Native};
+pub(crate) use old_sessions::launcher_of;
 use preflight::Decision;
 pub(crate) use preflight::find;
 pub(crate) use process::{End, address_space, has_stack, user_id};

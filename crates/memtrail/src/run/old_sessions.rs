@@ -21,6 +21,12 @@ pub(super) fn folder_name(pid: u32, unique: &str) -> String {
     format!("{PREFIX}{pid}-{unique}")
 }
 
+/// The launcher that made a session.
+pub(crate) fn launcher_of(session: &Path) -> Option<u32> {
+    let name = session.file_name()?.to_str()?.strip_prefix(PREFIX)?;
+    name.split_once('-')?.0.parse().ok()
+}
+
 /// Removes this user's from the folder that sessions are made in. Failures are nobody's concern: the next run tries
 /// again.
 pub(super) fn remove(folder: &Path) {

@@ -11,6 +11,7 @@ use super::live::refusal;
 use super::outside::is_of_process;
 use crate::error::{Failure, Kind};
 use crate::recording_source::note_successor;
+use crate::run::launcher_of;
 
 /// A process that is recorded.
 pub(crate) struct Target {
@@ -85,7 +86,9 @@ pub(crate) fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
                 return Err(Failure::new(Kind::Input, message));
             }
         };
-        let traces = open.iter().filter(|path| path.ends_with(TRACE_FILE));
+        // A launcher has the traces open that it writes for programs without their rights.
+        let traces =
+            open.iter().filter(|path| path.ends_with(TRACE_FILE) && !is_launcher(candidate));
         let mut folders = traces.filter_map(|path| path.parent());
         // A forked process has its parent's trace open, too.
         let own = folders.clone().find(|folder| is_of(candidate, folder));
@@ -95,6 +98,11 @@ pub(crate) fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
         }
     }
     Ok(None)
+}
+
+/// True if a process is `memtrail run`, or `memtrail attach`, of a session.
+fn is_launcher(pid: u32) -> bool {
+    session(pid).and_then(|session| launcher_of(&session)) == Some(pid)
 }
 
 /// Whether a recording says that it is of this process.

@@ -69,7 +69,7 @@ fn ocsigenserver_under_www_data() {
     let case = site.case().options(&["--snapshot", "request"]);
     let (mut launcher, recording) = case.start_recorded();
     site.wait();
-    // It answers a moment before it gives its privileges up.
+    // It may answer before `recording.json` is there.
     let is_in_time = (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         Recording::open(&recording)
@@ -94,6 +94,29 @@ fn ocsigenserver_under_www_data() {
     assert_eq!(snapshots.len(), 1, "{snapshots:?}");
     assert!(matches!(snapshots[0].outcome, SnapshotOutcome::Complete { .. }), "{snapshots:?}");
 }
+
+// Once the launcher had written samples for the program, it named itself as the process of the snapshot.
+on_each!(a_launcher_that_writes_for_a_program_is_not_taken_for_it, |compiler| {
+    let program = gives_up(compiler, "setuid,wait", 200_000);
+    let running = Running::start(&program, &["--rate", "1e-2", "--snapshot", "request"]);
+    let launcher = launcher_of(&running.pid);
+    let has_trace_open = || {
+        let open = std::fs::read_dir(format!("/proc/{launcher}/fd")).expect("it runs").flatten();
+        open.filter_map(|entry| std::fs::read_link(entry.path()).ok())
+            .any(|path| path.ends_with("trace.ctf"))
+    };
+    // A packet is written once a second at the latest.
+    let is_in_time = (0..400).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        has_trace_open()
+    });
+    assert!(is_in_time, "the launcher writes no samples");
+    let output = ask(&launcher);
+    assert!(output.status.success(), "{output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["pid"].to_string(), running.pid);
+    assert_eq!(running.end().code, Some(0));
+});
 
 /// The user of a process, if it runs.
 fn user_of(pid: u32) -> Option<u32> {
