@@ -210,6 +210,14 @@ impl<'t> Flow<'t> {
                     matches!(self.shapes.instances.get(head), Type::Unknown(_))
                 };
                 let how = if by_contents { Derivation::Contents } else { self.derivation };
+                if let State::Typed(old, _) = state
+                    && old != shape
+                    && self.shapes.get(shape).role == Role::Module
+                    && self.units.contains(&block)
+                {
+                    // The unit says more than the module's type in another one.
+                    return None;
+                }
                 if let State::Typed(old, old_how) = state
                     && !self.is_better(block, old, shape)
                 {

@@ -23,6 +23,8 @@ pub mod helper;
 #[cfg(feature = "find")]
 mod marshal;
 #[cfg(feature = "find")]
+mod packs;
+#[cfg(feature = "find")]
 pub mod plugin;
 mod problem;
 #[cfg(feature = "find")]

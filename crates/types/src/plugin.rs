@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::digest::Digest;
 use crate::marshal::{Marshalled, Value};
-use crate::program::{Error, Image, ProgramUnit};
+use crate::program::{Error, Image, ProgramUnit, members};
 
 const HEADER: &[u8] = b"caml_plugin_header";
 
@@ -29,9 +29,7 @@ impl<'a> Plugin<'a> {
         let header = image.symbols.get(HEADER).ok_or(Error::NoUnits)?;
         let header = image.string(*header).ok_or(Error::Damaged)?;
         let (mut units, imports) = header_of(header).ok_or(Error::Damaged)?;
-        for unit in &mut units {
-            unit.fields = image.fields(&unit.name);
-        }
+        image.measure(&mut units);
         Ok(Self { units, imports, symbols: image.symbols })
     }
 }
@@ -49,7 +47,9 @@ pub(crate) fn header_of(bytes: &[u8]) -> Option<Header> {
     let mut units = Vec::new();
     let mut imports = BTreeMap::new();
     for unit in header.elements(*list) {
-        let [name, implementation, interfaces, ..] = header.fields(unit)? else { return None };
+        let [name, implementation, interfaces, _, symbols, ..] = header.fields(unit)? else {
+            return None;
+        };
         let name = text(*name)?;
         let implementation = Digest::from_bytes(header.text(*implementation)?);
         let mut interface = None;
@@ -63,7 +63,8 @@ pub(crate) fn header_of(bytes: &[u8]) -> Option<Header> {
             }
             imports.entry(import).or_insert(digest);
         }
-        units.push(ProgramUnit { name, interface, implementation, fields: None });
+        let members = members(&header, *symbols, &name);
+        units.push(ProgramUnit { name, interface, implementation, fields: None, members });
     }
     Some((units, imports.into_iter().collect()))
 }

@@ -34,6 +34,17 @@ pub struct ProgramUnit {
     pub implementation: Option<Digest>,
     /// How many fields its block has.
     pub fields: Option<u64>,
+    /// Of a library made with `-pack`: the units in it.
+    pub members: Vec<Member>,
+}
+
+/// A unit that is packed in another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Member {
+    /// Its name, behind that of the library: `Lib__Cache`.
+    pub name: String,
+    /// How many fields its block has.
+    pub fields: Option<u64>,
 }
 
 /// Why an executable cannot be used.
@@ -67,9 +78,7 @@ impl<'a> Program<'a> {
         let units = units_in(map).ok_or(Error::Damaged)?;
         let (mut units, interfaces): (Vec<_>, Vec<_>) =
             units.into_iter().partition(|unit| unit.implementation.is_some());
-        for unit in &mut units {
-            unit.fields = image.fields(&unit.name);
-        }
+        image.measure(&mut units);
         Ok(Self { units, interfaces, build_id, symbols: image.symbols })
     }
 
@@ -99,7 +108,13 @@ impl<'a> Program<'a> {
         let new: Vec<ProgramUnit> = new
             .map(|(name, digest)| {
                 let interface = Some(digest);
-                ProgramUnit { name, interface, implementation: None, fields: None }
+                ProgramUnit {
+                    name,
+                    interface,
+                    implementation: None,
+                    fields: None,
+                    members: Vec::new(),
+                }
             })
             .collect();
         self.units.extend(units);
@@ -163,8 +178,18 @@ impl<'a> Image<'a> {
         Ok(Self { elf, symbols })
     }
 
+    /// Says how many fields the blocks of units and of their members have.
+    pub(crate) fn measure(&self, units: &mut [ProgramUnit]) {
+        for unit in units {
+            unit.fields = self.fields(&unit.name);
+            for member in &mut unit.members {
+                member.fields = self.fields(&member.name);
+            }
+        }
+    }
+
     /// How many fields a unit's block has.
-    pub(crate) fn fields(&self, unit: &str) -> Option<u64> {
+    fn fields(&self, unit: &str) -> Option<u64> {
         self.wosize(*self.symbols.get(format!("caml{unit}").as_bytes())?)
     }
 
@@ -196,12 +221,25 @@ pub(crate) fn units_in(bytes: &[u8]) -> Option<Vec<ProgramUnit>> {
     };
     let mut units = Vec::new();
     for element in list.elements(list.root()) {
-        let [name, interface, implementation, _] = list.fields(element)? else { return None };
+        let [name, interface, implementation, symbols] = list.fields(element)? else {
+            return None;
+        };
         let name = std::str::from_utf8(list.text(*name)?).ok()?.to_owned();
         let (interface, implementation) = (digest(*interface), digest(*implementation));
-        units.push(ProgramUnit { name, interface, implementation, fields: None });
+        let members = members(&list, *symbols, &name);
+        units.push(ProgramUnit { name, interface, implementation, fields: None, members });
     }
     Some(units)
+}
+
+/// The units packed in one, from the list of all that its object file defines, which has itself, too.
+pub(crate) fn members(values: &Marshalled<'_>, list: Value, unit: &str) -> Vec<Member> {
+    let names = values.elements(list).into_iter().filter_map(|symbol| values.text(symbol));
+    let names = names.filter_map(|name| std::str::from_utf8(name).ok());
+    names
+        .filter(|name| *name != unit)
+        .map(|name| Member { name: name.to_owned(), fields: None })
+        .collect()
 }
 
 #[cfg(test)]

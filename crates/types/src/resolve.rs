@@ -9,6 +9,7 @@ use thiserror::Error;
 use crate::compiler::Compiler;
 use crate::find::{Files, implementation, magic};
 use crate::helper::{self, Answer, BuildError, Request, run};
+use crate::packs::add_members;
 use crate::problem::{Problem, Reason};
 use crate::program::{Program, ProgramUnit};
 use crate::read_table::has_content;
@@ -78,10 +79,12 @@ pub fn resolve(
     }
     let compiler = compiler.map(|(compiler, _)| compiler);
     let units = units.iter().zip(answers).map(|(unit, answer)| unit.with(answer, compiler));
+    let mut units: Vec<Unit> = units.collect();
+    add_members(&program.units, &mut units, &table);
     let types = Types {
         program: path.to_string_lossy().into_owned(),
         compiler: compiler.map_or_else(String::new, |compiler| compiler.version.clone()),
-        units: units.collect(),
+        units,
         table,
     };
     // Without any file there is nothing to read, and nothing went wrong.
@@ -189,7 +192,7 @@ impl<'a> Candidates<'a> {
                 answer.problems.push(problem(file, Reason::Damaged, "not a file of the compiler"));
             }
         }
-        let ProgramUnit { name, interface, implementation, fields } = self.unit.clone();
+        let ProgramUnit { name, interface, implementation, fields, members: _ } = self.unit.clone();
         Unit {
             name,
             interface,

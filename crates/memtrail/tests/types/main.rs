@@ -12,6 +12,7 @@ mod dune;
 mod flow;
 mod kept;
 mod needed;
+mod packs;
 mod plugins;
 mod sampled_blocks;
 mod stored;
