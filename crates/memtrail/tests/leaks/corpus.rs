@@ -120,7 +120,11 @@ fn entries_that_hide_each_other_are_named() {
     let found = found("hashtbl_shadow", &["60000"]);
     leaks_only(&found, "Hashtbl_shadow.Presence.last_seen");
     let said = suspects(&found)[0]["descriptions"].to_string();
-    assert!(said.contains(" entries are in 200 buckets: keys or their hashes repeat"), "{said}");
+    // 200 keys; two of them may share a bucket of a table that is not yet as large as at the end.
+    let (_, buckets) = said.split_once(" entries are in ").expect(&said);
+    let (count, rest) = buckets.split_once(' ').expect(&said);
+    assert!((190..=200).contains(&count.parse().expect(&said)), "{said}");
+    assert!(rest.starts_with("buckets: keys or their hashes repeat"), "{said}");
 }
 
 /// One caller was reported as if it were all of them.
