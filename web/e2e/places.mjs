@@ -1,7 +1,6 @@
 // Which tests of the page a run has: `cargo xtask test --all` has all of them.
 import { test } from "node:test";
-
-const isWholeRun = process.env.MEMTRAIL_TEST_ALL !== undefined;
+import { isWholeRun } from "./whole_run.mjs";
 
 /** How many tests a place of this file has had, the first place first. */
 const counts = new Map();

@@ -53,6 +53,9 @@ const NEEDED: &[(Sign, &str, &str)] = &[
     (Program("musl-gcc"), "musl-tools", "links OCaml programs with another C library"),
 ];
 
+/// Makes the tests of the page take half as long. They run without it, too, and older distributions do not have it.
+const HEADLESS: (&str, &str) = ("chromium-headless-shell", "chromium-headless-shell");
+
 fn is_there((sign, package, _): &(Sign, &str, &str)) -> bool {
     match sign {
         Program(program) => find(program).is_some(),
@@ -67,6 +70,14 @@ fn is_there((sign, package, _): &(Sign, &str, &str)) -> bool {
 
 /// Bring what is missing; with nothing missing, do nothing.
 pub(crate) fn install() -> Outcome {
+    install_needed()?;
+    if let Err(message) = install_programs(&[HEADLESS]) {
+        eprintln!("warning: tests of the page take longer without {}: {message}", HEADLESS.0);
+    }
+    Ok(())
+}
+
+fn install_needed() -> Outcome {
     let missing: Vec<_> = NEEDED.iter().filter(|needed| !is_there(needed)).collect();
     if missing.is_empty() {
         return Ok(());
