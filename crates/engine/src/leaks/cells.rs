@@ -22,6 +22,24 @@ pub(super) struct Cells {
     pub(super) freed: u64,
 }
 
+/// Kind of the array of a hash table that was recognised by its contents.
+const BUCKETS: &str = "~ Hashtbl.t (buckets)";
+
+/// True if the container that retains most of what an owner owns is made of a block, which is no value in it.
+pub(super) fn is_of_container(contents: &Contents, loaded: &LoadedSnapshot, one: Live) -> bool {
+    is_cell(contents, loaded, one)
+        || loaded.catalogue.name(loaded.catalogue.kind(one.block)) == BUCKETS
+}
+
+/// True if a block is a cell of the container that retains most of what an owner owns.
+fn is_cell(contents: &Contents, loaded: &LoadedSnapshot, one: Live) -> bool {
+    contents.container.as_ref().is_some_and(|container| {
+        let values = container.values.as_ref().map(|values| values.name.as_str());
+        let kind = loaded.catalogue.name(loaded.catalogue.kind(one.block));
+        contents::is_cell(container.structure, kind) && Some(kind) != values
+    })
+}
+
 impl Cells {
     /// Of the container that retains most of what an owner owns; nothing if none of its cells was sampled.
     pub(super) fn of(
@@ -31,12 +49,7 @@ impl Cells {
         own: &OwnCode<'_>,
         loaded: &LoadedSnapshot,
     ) -> Self {
-        let Some(container) = &contents.container else { return Self::default() };
-        let values = container.values.as_ref().map(|values| values.name.as_str());
-        let is_cell = |one: &Live| {
-            let kind = loaded.catalogue.name(loaded.catalogue.kind(one.block));
-            contents::is_cell(container.structure, kind) && Some(kind) != values
-        };
+        let is_cell = |one: &Live| is_cell(contents, loaded, *one);
         let blocks = &recording.profile().blocks;
         let mut places: Vec<(Place, u64)> = Vec::new();
         for one in owner.live.iter().filter(|one| is_cell(one)) {

@@ -79,6 +79,8 @@ pub(super) struct AllocatedBy<'s> {
     pub(super) callers: &'s [CallerShare],
     /// What part of it was allocated there.
     pub(super) share: f64,
+    /// Blocks that tell this.
+    pub(super) sampled: usize,
     /// Closures of the program's own that are nearest to what a library allocated.
     pub(super) closure: Option<&'s NearestClosure>,
     /// The place did not allocate it: it runs the event loop that did.
@@ -121,7 +123,7 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
     };
     let is_all = by.share >= NEARLY_ALL;
     // One block or two are no part of the whole.
-    let part = match (evidence.owner.live.len(), is_all) {
+    let part = match (by.sampled, is_all) {
         (1, _) => Some("the one block that was sampled was".to_owned()),
         (2, true) => Some("both blocks that were sampled were".to_owned()),
         (2, false) => Some("one of two blocks that were sampled was".to_owned()),

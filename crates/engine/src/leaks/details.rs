@@ -6,7 +6,7 @@ use memtrail_heap::Bytes;
 use memtrail_heap::graph::Node;
 
 use super::callers::callers;
-use super::cells::Cells;
+use super::cells::{Cells, is_of_container};
 use super::contents::Contents;
 use super::evidence::Evidence;
 use super::growth::GrowthRate;
@@ -42,9 +42,8 @@ pub(super) fn suspect(
     (alive, end): (Bytes, f64),
 ) -> Suspect {
     let owner = evidence.owner;
-    let blocks = &recording.profile().blocks;
-    let samples = |lives: &[Live]| lives.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
-    let own_places = places_by_share(owner, samples, |one| own.own_places(one));
+    let samples = Samples::of(evidence, recording, loaded);
+    let own_places = places_by_share(owner, &samples, |one| own.own_places(one));
     let (mut allocated, mut allocated_share) = own_places.first().cloned().unwrap_or_default();
     let (mut closure, mut runs_loop) = (None, false);
     if allocated.is_empty() {
@@ -52,7 +51,7 @@ pub(super) fn suspect(
         if closure.is_none() {
             (allocated, allocated_share) = largest_named(&own_places).unwrap_or_else(|| {
                 runs_loop = true;
-                let beyond = places_by_share(owner, samples, |one| own.places_beyond_loop(one));
+                let beyond = places_by_share(owner, &samples, |one| own.places_beyond_loop(one));
                 beyond.into_iter().next().unwrap_or_default()
             });
         }
@@ -65,6 +64,7 @@ pub(super) fn suspect(
         places: &allocated,
         callers: &callers,
         share: allocated_share,
+        sampled: samples.counted(&owner.live).count(),
         closure: closure.as_ref(),
         runs_loop,
     };
@@ -124,24 +124,55 @@ type PlaceShare = (Vec<Place>, f64);
 /// If a smaller part was allocated in a place, that place is not named.
 const MIN_NAMED: f64 = 0.1;
 
+/// The samples that say where something was allocated. Of a container those of its cells say where entries are added,
+/// which is another question: a table of strings was "allocated" by the caller of `Hashtbl.replace`. So they are counted
+/// only where hardly anything else was sampled.
+struct Samples<'s> {
+    recording: &'s Recording,
+    /// The container's owner, of which cells are not counted.
+    without_cells: Option<(&'s Contents, &'s LoadedSnapshot)>,
+}
+
+impl<'s> Samples<'s> {
+    fn of(evidence: &Evidence<'s>, recording: &'s Recording, loaded: &'s LoadedSnapshot) -> Self {
+        let all = Self { recording, without_cells: None };
+        let others = Self { recording, without_cells: Some((evidence.contents, loaded)) };
+        let live = &evidence.owner.live;
+        let is_enough = others.count(live) as f64 >= all.count(live) as f64 * MIN_NAMED;
+        if is_enough { others } else { all }
+    }
+
+    fn counted<'l>(&self, lives: &'l [Live]) -> impl Iterator<Item = &'l Live> {
+        lives.iter().filter(|one| {
+            let is_value = |(contents, loaded)| !is_of_container(contents, loaded, **one);
+            self.without_cells.is_none_or(is_value)
+        })
+    }
+
+    fn count(&self, lives: &[Live]) -> u64 {
+        let blocks = &self.recording.profile().blocks;
+        self.counted(lives).map(|one| blocks.samples(one.row)).sum()
+    }
+}
+
 /// The places of the program's own that allocated what an owner owns, with their callers; that of the largest part first.
 fn places_by_share(
     owner: &Owner<'_>,
-    samples: impl Fn(&[Live]) -> u64,
+    samples: &Samples<'_>,
     own_places: impl Fn(Live) -> Vec<Place>,
 ) -> Vec<PlaceShare> {
     let mut sums: Vec<(Vec<Place>, u64)> = Vec::new();
     for place in &owner.places {
-        let Some(first) = place.owned.first() else { continue };
+        let Some(first) = samples.counted(&place.owned).next() else { continue };
         let places = own_places(*first);
         let found = sums.iter_mut().find(|(known, _)| known.first() == places.first());
         match found {
-            Some((_, sum)) => *sum += samples(&place.owned),
-            None => sums.push((places, samples(&place.owned))),
+            Some((_, sum)) => *sum += samples.count(&place.owned),
+            None => sums.push((places, samples.count(&place.owned))),
         }
     }
     sums.sort_by_key(|(_, sum)| Reverse(*sum));
-    let all = samples(&owner.live).max(1) as f64;
+    let all = samples.count(&owner.live).max(1) as f64;
     sums.into_iter().map(|(places, sum)| (places, sum as f64 / all)).collect()
 }
 
