@@ -13,6 +13,7 @@ mod ocaml_tests;
 mod packages;
 mod picture;
 mod setup;
+mod sql_engines;
 mod stamp;
 mod test;
 mod types;

@@ -20,7 +20,7 @@ const NEEDED: &[(Sign, &str, &str)] = &[
     (Program("make"), "make", "builds OCaml"),
     (Program("npm"), "npm", "fetches OCaml's sources, Flow, and what the page is built with"),
     (Program("node"), "nodejs", "builds the viewer's page and runs its tests"),
-    (Program("pip3"), "python3-pip", "fetches semgrep"),
+    (Program("pip3"), "python3-pip", "fetches semgrep and SQL engines"),
     (Program("chromium"), "chromium", "the browser that tries the viewer's page"),
     (Program("ocamlopt"), "ocaml-nox", "the distribution's OCaml"),
     (Program("ocamlopt.opt"), "ocaml-nox", "a program to record"),

@@ -30,6 +30,7 @@ mod figure_files;
 mod heap;
 mod html;
 mod json;
+mod lake;
 mod leaks;
 mod limit;
 mod loading;
@@ -50,6 +51,7 @@ mod snapshot;
 mod snapshot_file;
 mod source;
 mod spinner;
+mod sql;
 mod threads;
 mod top;
 mod trace;
@@ -95,6 +97,8 @@ enum Command {
     Report(report::Args),
     Html(html::Args),
     Export(export::Args),
+    Sql(sql::Args),
+    Lake(lake::Args),
     Heap(heap::Args),
     Diff(diff::Args),
     Why(heap::why::Args),
@@ -172,6 +176,8 @@ fn command() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Html(args) => html::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Sql(args) => sql::run(&args),
+        Command::Lake(args) => lake::run(&args),
         Command::Diff(args) => diff::run(&args),
         Command::Heap(args) => heap::run(&args),
         Command::Why(args) => heap::why::run(&args),

@@ -250,6 +250,21 @@ impl Process {
         Ok(opened)
     }
 
+    /// The paths of the recordings of all processes that did something or cannot be read, each by itself.
+    pub(crate) fn each(self, path: &Path) -> Result<Vec<PathBuf>, Failure> {
+        let Some(family) = Family::open(path)? else {
+            self.check(&Recording::open(path)?)?;
+            return Ok(vec![path.to_path_buf()]);
+        };
+        let asked = |member: &&Member| self.process.is_none_or(|pid| member.pid() == Some(pid));
+        let members: Vec<&Member> = family.members.iter().filter(asked).collect();
+        if let (Some(pid), []) = (self.process, members.as_slice()) {
+            return Err(no_process(&family, pid));
+        }
+        let active = members.iter().filter(|member| !member.did_nothing());
+        Ok(active.map(|member| path.join(&member.name)).collect())
+    }
+
     /// The path of the one recording that a command is about: of a family, the only one that has what it
     /// needs, or that of the process.
     pub(crate) fn one(self, path: &Path, need: Need) -> Result<PathBuf, Failure> {

@@ -1,4 +1,8 @@
-//! `memtrail export`: what a filter chooses, for other tools.
+//! `memtrail export`: what a filter chooses, for other tools; whole recordings as tables of a lake.
+
+mod key;
+pub(crate) mod lake;
+mod tables;
 
 use std::io::{IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -16,6 +20,7 @@ use crate::loading;
 use crate::output::{Output, is_standard};
 use crate::plain_text::PlainText;
 use crate::recording_source::Process;
+use crate::snapshot_file::MemoryArgs;
 use crate::view::check_filter;
 
 /// Write what a recording holds in another tool's format
@@ -32,6 +37,8 @@ Examples:
   memtrail export --format folded server-4711.memtrail | flamegraph.pl > leak.svg
   memtrail export --format pprof --window 10m..20m -o window.pb.gz server-4711.memtrail
   memtrail export --filter live:peak -o peak.svg server-4711.memtrail
+  memtrail export --format parquet -o lake *.memtrail
+        then: memtrail sql lake 'select * from suspects'
 
 `memtrail view --help` explains filters.")]
 pub(crate) struct Args {
@@ -39,8 +46,8 @@ pub(crate) struct Args {
     #[arg(long, value_enum)]
     format: Option<Format>,
 
-    /// The same as --format json
-    #[arg(long, conflicts_with = "format")]
+    /// Write JSON, as --format json does. With --format parquet, print the list of files as one JSON object
+    #[arg(long)]
     json: bool,
 
     /// Only blocks that match; may be given several times
@@ -54,17 +61,31 @@ pub(crate) struct Args {
     #[arg(long, value_name = "A..B")]
     window: Option<String>,
 
-    /// The file to write, replaced if it exists; standard output if not given
-    #[arg(short, long, value_name = "FILE")]
+    /// The file to write, replaced if it exists; standard output if not given. For parquet, the folder of a lake
+    #[arg(short, long, value_name = "FILE|LAKE")]
     output: Option<PathBuf>,
 
+    /// Write the tables with a row for each block, too: sampled blocks, and those of snapshots with their pointers (parquet)
+    #[arg(long)]
+    blocks: bool,
+
+    /// Replace names of the program by pseudonyms, and leave out host, process ids, paths and labels (parquet)
+    ///
+    /// Pseudonyms and ids are hashes with the key in the file LAKE.key, which is made once. Who has the key can find names
+    /// by guessing: keep it to yourself, and copy it to other machines that export into the same lake.
+    #[arg(long)]
+    redact: bool,
+
     /// A recording (a folder NAME.memtrail), a folder of several (NAME.family), or a trace file, ours or
-    /// memtrace's
-    #[arg(value_name = "REC|TRACE")]
-    recording: PathBuf,
+    /// memtrace's; several for parquet
+    #[arg(value_name = "REC|TRACE", required = true)]
+    recordings: Vec<PathBuf>,
 
     #[command(flatten)]
     process: Process,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
 }
 
 /// What `--format` takes.
@@ -82,12 +103,22 @@ enum Format {
     Json,
     /// A flame graph as a picture
     Svg,
+    /// Tables for SQL engines (Parquet): a folder that takes any number of recordings
+    Parquet,
 }
 
 /// The format that is asked for, or that the ending of the file's name tells.
 fn format(args: &Args) -> Result<Format, Failure> {
-    if args.json {
-        return Ok(Format::Json);
+    match (args.json, args.format) {
+        (true, None | Some(Format::Json)) => return Ok(Format::Json),
+        (true, Some(Format::Parquet)) | (false, _) => {}
+        (true, Some(_)) => {
+            return Err(Failure::new(
+                Kind::Usage,
+                "--json is a format, and --format names another",
+            )
+            .hint("leave one of them out"));
+        }
     }
     let name = args.output.as_deref().unwrap_or(Path::new("")).to_string_lossy();
     let by_ending = ENDINGS.iter().find(|(ending, _)| name.ends_with(ending));
@@ -112,12 +143,23 @@ const ENDINGS: [(&str, Format); 6] = [
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let format = format(args)?;
     check_filter(&args.filters)?;
+    if format == Format::Parquet {
+        return into_lake(args);
+    }
+    if args.blocks || args.redact {
+        return Err(Failure::new(Kind::Usage, "--blocks and --redact are for --format parquet")
+            .hint("for others, a report or page without names: memtrail report --markdown --redact, memtrail html --redact"));
+    }
+    let [recording] = args.recordings.as_slice() else {
+        return Err(Failure::new(Kind::Usage, "only --format parquet takes several recordings")
+            .hint("name one recording, or the folder of a program with its children"));
+    };
     let standard = args.output.as_deref().is_none_or(is_standard);
     if format == Format::Pprof && standard && std::io::stdout().is_terminal() {
         return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
             .hint("-o leak.pb.gz writes a file"));
     }
-    let recording = args.process.open(&args.recording)?;
+    let recording = args.process.open(recording)?;
     let engine = Engine::new(Setting::default());
     let id = loading::add(&engine, &recording)?;
     let format = format.to_possible_value().map(|value| value.get_name().to_owned());
@@ -143,4 +185,25 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     output.keep()?;
     caveats::tell(&caveats::reported(&recording).of_allocation());
     damage::verdict(&recording, &engine.damage(id).unwrap_or_default())
+}
+
+fn into_lake(args: &Args) -> Result<ExitCode, Failure> {
+    if !args.filters.is_empty() || args.window.is_some() {
+        return Err(Failure::new(
+            Kind::Usage,
+            "--filter and --window are not for --format parquet",
+        )
+        .hint("all blocks are written; choose with SQL: memtrail sql LAKE 'select …'"));
+    }
+    let Some(folder) = &args.output else {
+        return Err(Failure::new(Kind::Usage, "--format parquet needs the folder to write to")
+            .hint("memtrail export --format parquet -o lake REC"));
+    };
+    let options = lake::Options {
+        lake: folder,
+        blocks: args.blocks,
+        redact: args.redact,
+        memory: args.memory,
+    };
+    lake::run(&args.recordings, args.process, options, args.json)
 }

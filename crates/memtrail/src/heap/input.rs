@@ -143,7 +143,7 @@ pub(super) fn number_of(file: &Path) -> Option<u64> {
 }
 
 /// An opened snapshot.
-pub(super) struct Input {
+pub(crate) struct Input {
     path: PathBuf,
     bytes: Bytes,
     memory: MemoryArgs,
@@ -154,7 +154,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    pub(super) fn open(path: &Path, memory: MemoryArgs) -> Result<Self, Failure> {
+    pub(crate) fn open(path: &Path, memory: MemoryArgs) -> Result<Self, Failure> {
         let bytes = File::new(path, None, memory).open();
         let bytes = bytes.map_err(|error| cannot_open(path, &error))?;
         Ok(Self {
@@ -167,7 +167,7 @@ impl Input {
     }
 
     /// The snapshot, with the types of blocks as far as they are declared, and by contents for the others.
-    pub(super) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
+    pub(crate) fn typed_heap(&self) -> Result<Heap<'_>, Failure> {
         self.analysed(true)
     }
 
@@ -220,12 +220,12 @@ impl Input {
     }
 
     /// Room for columns, within the limit of memory if there is one.
-    pub(super) fn room(&self) -> Result<Room<'_>, Failure> {
+    pub(crate) fn room(&self) -> Result<Room<'_>, Failure> {
         Room::of(self.file(), &*self.bytes).map_err(|error| self.failed(&error.into(), 0))
     }
 
     /// The error about an analysis that did not come to an end.
-    pub(super) fn failed(&self, failed: &Failed, blocks: u32) -> Failure {
+    pub(crate) fn failed(&self, failed: &Failed, blocks: u32) -> Failure {
         match failed {
             Failed::Snapshot(error) => self.failure(error),
             Failed::MappedArena(_) => {
@@ -250,7 +250,7 @@ impl Input {
     }
 
     /// What is wrong with the file, if it is not whole.
-    pub(super) fn damage(&self, heap: &Heap<'_>) -> Option<String> {
+    pub(crate) fn damage(&self, heap: &Heap<'_>) -> Option<String> {
         Some(format!("{} is damaged {}", self.path.display(), heap.snapshot.damage?))
     }
 }

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
+use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes, percent};
 
 use crate::answer::{Form, put};
@@ -18,7 +19,9 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::joined::WhichRecording;
 use crate::limit::{Limit, draw_left_out};
+use crate::recording_facts;
 use crate::references::draw as references;
+use crate::snapshot_file::{self, MemoryArgs};
 use crate::{json, shell_quote};
 pub(crate) use headline::headline;
 use look::{Found, look};
@@ -73,6 +76,19 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
         several => family::run(args, several),
     }
+}
+
+/// All suspects of a recording, as they are judged. One without anything to judge has none.
+pub(crate) fn suspects(path: &Path, memory: MemoryArgs) -> Result<Vec<Suspect>, Failure> {
+    let recording = Recording::open(path)?;
+    let has_sites =
+        recording_facts::has_malloc(&recording) || recording_facts::is_native(&recording);
+    if snapshot_file::of_recording(path).is_empty() && !has_sites {
+        return Ok(Vec::new());
+    }
+    let mut which = WhichRecording::all_of(path);
+    which.memory = memory;
+    Ok(look::look_at(&which, path, usize::MAX)?.leaks.suspects)
 }
 
 fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {

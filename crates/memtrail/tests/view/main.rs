@@ -5,6 +5,8 @@
 mod client;
 mod exported;
 mod families;
+mod lake;
+mod lake_queries;
 mod offline;
 mod opening;
 mod privacy;
