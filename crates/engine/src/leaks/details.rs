@@ -42,7 +42,7 @@ pub(super) fn suspect(
     (alive, end): (Bytes, f64),
 ) -> Suspect {
     let owner = evidence.owner;
-    let samples = Samples::of(evidence, recording, loaded);
+    let samples = Samples::of(evidence, recording, own, loaded);
     let own_places = places_by_share(owner, &samples, |one| own.own_places(one));
     let (mut allocated, mut allocated_share) = own_places.first().cloned().unwrap_or_default();
     let (mut closure, mut runs_loop) = (None, false);
@@ -129,14 +129,19 @@ const MIN_NAMED: f64 = 0.1;
 /// only where hardly anything else was sampled.
 struct Samples<'s> {
     recording: &'s Recording,
-    /// The container's owner, of which cells are not counted.
-    without_cells: Option<(&'s Contents, &'s LoadedSnapshot)>,
+    /// What is known of cells, if they are not counted.
+    without_cells: Option<(&'s Contents, &'s OwnCode<'s>, &'s LoadedSnapshot)>,
 }
 
 impl<'s> Samples<'s> {
-    fn of(evidence: &Evidence<'s>, recording: &'s Recording, loaded: &'s LoadedSnapshot) -> Self {
+    fn of(
+        evidence: &Evidence<'s>,
+        recording: &'s Recording,
+        own: &'s OwnCode<'s>,
+        loaded: &'s LoadedSnapshot,
+    ) -> Self {
         let all = Self { recording, without_cells: None };
-        let others = Self { recording, without_cells: Some((evidence.contents, loaded)) };
+        let others = Self { recording, without_cells: Some((evidence.contents, own, loaded)) };
         let live = &evidence.owner.live;
         let is_enough = others.count(live) as f64 >= all.count(live) as f64 * MIN_NAMED;
         if is_enough { others } else { all }
@@ -144,8 +149,10 @@ impl<'s> Samples<'s> {
 
     fn counted<'l>(&self, lives: &'l [Live]) -> impl Iterator<Item = &'l Live> {
         lives.iter().filter(|one| {
-            let is_value = |(contents, loaded)| !is_of_container(contents, loaded, **one);
-            self.without_cells.is_none_or(is_value)
+            self.without_cells.is_none_or(|(contents, own, loaded)| {
+                // Within `Hashtbl.resize` the cells are in no table that could be recognised.
+                !own.is_by_container(**one) && !is_of_container(contents, loaded, **one)
+            })
         })
     }
 

@@ -13,6 +13,17 @@ use crate::recording::Recording;
 
 /// Functions of event loops: what is beyond them on a stack started the loop, and has nothing to do with what it runs.
 const EVENT_LOOPS: [&str; 3] = ["Lwt_main.", "Async_unix.", "Async_kernel.Scheduler"];
+/// Containers of the standard library: what their functions allocate is what these are made of, and no value in them.
+const CONTAINERS: [&str; 8] = [
+    "Stdlib.Hashtbl.",
+    "Stdlib.Map.",
+    "Stdlib.Set.",
+    "Stdlib.Queue.",
+    "Stdlib.Stack.",
+    "Stdlib.Dynarray.",
+    "Stdlib.Weak.",
+    "Stdlib.Ephemeron.",
+];
 /// Callers of a place that are named at most.
 const MAX_CALLERS: usize = 2;
 
@@ -64,11 +75,21 @@ impl<'r> OwnCode<'r> {
         self.places(sites(self.recording, block.row))
     }
 
+    /// Whether a container of the standard library allocated a block, for itself.
+    pub(super) fn is_by_container(&self, block: Live) -> bool {
+        let innermost = sites(self.recording, block.row).next();
+        innermost.is_some_and(|site| self.is_named(site, &CONTAINERS))
+    }
+
     fn is_event_loop(&self, site: Site) -> bool {
+        self.is_named(site, &EVENT_LOOPS)
+    }
+
+    fn is_named(&self, site: Site, starts: &[&str]) -> bool {
         let entities = &self.recording.entities;
         entities.of_function(site.function).is_some_and(|entity| {
             let name = entities.name(entity);
-            EVENT_LOOPS.iter().any(|of_loop| name.starts_with(of_loop))
+            starts.iter().any(|start| name.starts_with(start))
         })
     }
 
