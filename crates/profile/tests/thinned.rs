@@ -170,7 +170,7 @@ fn thinned_histories_are_unbiased_and_claim_the_errors_that_they_have() {
         }
     }
     for ((question, words), [bytes, number]) in scores {
-        // Of small blocks that lived at one moment a few samples are left, or none: their number is skewed.
+        // A few samples are left of small blocks that lived at one moment, or none: their number is skewed.
         let share = if question.starts_with("live") { 0.5 } else { 0.93 };
         bytes.check_with(&format!("bytes, {question}, {words} words"), share, 0.0);
         number.check_with(&format!("blocks, {question}, {words} words"), share, 0.0);

@@ -34,7 +34,7 @@ pub struct ProgramUnit {
     pub implementation: Option<Digest>,
     /// How many fields its block has.
     pub fields: Option<u64>,
-    /// Of a library made with `-pack`: the units in it.
+    /// The units in a library made with `-pack`.
     pub members: Vec<Member>,
 }
 
@@ -43,7 +43,7 @@ pub struct ProgramUnit {
 pub struct Member {
     /// Its name, behind that of the library: `Lib__Cache`.
     pub name: String,
-    /// How many fields its block has.
+    /// The number of fields of its block.
     pub fields: Option<u64>,
 }
 

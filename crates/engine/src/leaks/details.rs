@@ -129,7 +129,7 @@ const MIN_NAMED: f64 = 0.1;
 /// only where hardly anything else was sampled.
 struct Samples<'s> {
     recording: &'s Recording,
-    /// What is known of cells, if they are not counted.
+    /// Recognises cells, if they are not counted.
     without_cells: Option<(&'s Contents, &'s OwnCode<'s>, &'s LoadedSnapshot)>,
 }
 

@@ -75,7 +75,7 @@ impl<'r> OwnCode<'r> {
         self.places(sites(self.recording, block.row))
     }
 
-    /// Whether a container of the standard library allocated a block, for itself.
+    /// True if a container of the standard library allocated a block, for itself.
     pub(super) fn is_by_container(&self, block: Live) -> bool {
         let innermost = sites(self.recording, block.row).next();
         innermost.is_some_and(|site| self.is_named(site, &CONTAINERS))

@@ -57,7 +57,7 @@ struct Writing<'a, W> {
     ids: FxHashMap<BlockId, Option<BlockId>>,
     /// Marks of blocks that are yet to come: promotion and end.
     early: FxHashMap<BlockId, [Option<Mark>; 2]>,
-    /// These blocks.
+    /// Blocks with such marks.
     to_come: FxHashSet<BlockId>,
 }
 

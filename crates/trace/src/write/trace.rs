@@ -47,7 +47,7 @@ impl<W: Write> TraceWriter<W> {
         })
     }
 
-    /// The same for blocks that have ids already: the trace is of version 3 from the beginning.
+    /// Starts a trace of blocks that have ids already: the trace is of version 3 from the beginning.
     pub fn keeping_ids(out: W, info: &TraceInfo) -> io::Result<Self> {
         Ok(Self { version: Version::V3, keeps_ids: true, ..Self::new(out, info)? })
     }
