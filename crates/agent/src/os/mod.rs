@@ -25,6 +25,7 @@ pub(crate) mod program;
 pub(crate) mod prologue;
 pub(crate) mod replaceable;
 pub(crate) mod replaced_hook;
+pub(crate) mod rest;
 pub(crate) mod seccomp;
 pub(crate) mod symbol;
 pub(crate) mod thread_exit;

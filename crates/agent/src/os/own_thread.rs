@@ -38,7 +38,9 @@ struct OwnThreads {
     process: AtomicI32,
     /// What was started in this process; null where there is nothing.
     started: [AtomicPtr<c_void>; 8],
-    /// Wakes those that sleep elsewhere than in [`sleep`].
+    /// How often those were called that sleep until they are; a futex.
+    calls: AtomicU32,
+    /// Wakes those that sleep on words of their own.
     wake: AtomicPtr<c_void>,
 }
 
@@ -48,6 +50,7 @@ static OWN: OwnThreads = OwnThreads {
     beginning: AtomicU32::new(0),
     process: AtomicI32::new(0),
     started: [const { AtomicPtr::new(ptr::null_mut()) }; 8],
+    calls: AtomicU32::new(0),
     wake: AtomicPtr::new(ptr::null_mut()),
 };
 
@@ -212,10 +215,32 @@ fn code_of_main() -> Option<i32> {
 /// Sleeps so many milliseconds, less if the main thread ends. False if it has ended.
 pub(crate) fn sleep(milliseconds: u64) -> bool {
     wait(&OWN.main_has_ended, 0, Duration::from_millis(milliseconds));
+    look_at_main()
+}
+
+/// How often the threads that sleep in [`sleep_until_called`] have been called.
+pub(crate) fn calls() -> u32 {
+    OWN.calls.load(SeqCst)
+}
+
+/// Calls them. A signal handler may do that.
+pub(crate) fn call() {
+    OWN.calls.fetch_add(1, SeqCst);
+    wake(&OWN.calls);
+}
+
+/// Sleeps so many milliseconds, less if there are other [`calls`] than these, or if the main thread ends. False if it has
+/// ended.
+pub(crate) fn sleep_until_called(calls: u32, milliseconds: u64) -> bool {
+    wait(&OWN.calls, calls, Duration::from_millis(milliseconds));
+    look_at_main()
+}
+
+/// Has all threads of ours end if the main thread is gone. False if it has ended.
+fn look_at_main() -> bool {
     if !main_has_ended() && main_is_gone() {
         OWN.main_has_ended.store(1, SeqCst);
-        wake(&OWN.main_has_ended);
-        wake_others();
+        wake_all();
     }
     !main_has_ended()
 }
@@ -232,12 +257,15 @@ pub(crate) fn main_is_gone() -> bool {
     read < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::ESRCH)
 }
 
-/// Notes what wakes threads of ours that sleep elsewhere than in [`sleep`].
+/// Notes what wakes threads of ours that sleep on words of their own.
 pub(crate) fn prepare(wake: fn()) {
     OWN.wake.store(wake as *mut c_void, SeqCst);
 }
 
-fn wake_others() {
+/// Wakes all threads of ours: they are to end.
+fn wake_all() {
+    wake(&OWN.main_has_ended);
+    call();
     let wake = OWN.wake.load(SeqCst);
     if !wake.is_null() {
         // SAFETY: `prepare` alone sets it, to a function of this type.
@@ -318,8 +346,7 @@ fn end_but(spared: i32, patience: u32) {
     }
     OWN.main_has_ended.store(1, SeqCst);
     keeping_errno(|| {
-        wake(&OWN.main_has_ended);
-        wake_others();
+        wake_all();
         let some_exist = || {
             let mut ids = OWN.ids.iter().map(|thread| thread.load(SeqCst));
             OWN.beginning.load(SeqCst) != 0 || ids.any(|id| id != 0 && id != spared && exists(id))

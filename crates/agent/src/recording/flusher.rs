@@ -1,4 +1,4 @@
-//! The thread that brings what was sampled to the file, twice a second.
+//! The thread that brings what was sampled to the file, twice a second while the program works.
 //!
 //! It takes no signals, runs none of the target's code and holds a stream's lock only while it
 //! copies one packet.
@@ -7,6 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::os::rest::Rest;
 use crate::recording::installed::own;
 use crate::recording::stream::FLUSH_PERIOD;
 
@@ -19,7 +20,8 @@ pub(crate) fn start() {
 }
 
 extern "C" fn run() {
-    while own_thread::sleep(FLUSH_PERIOD) && guarded(false, flush) {}
+    let mut rest = Rest::begin();
+    while rest.sleep(FLUSH_PERIOD) && guarded(false, flush) {}
 }
 
 /// False when there is nothing more to do.

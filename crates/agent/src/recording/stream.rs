@@ -7,12 +7,13 @@ use crate::context::halvings::Halvings;
 use crate::os::errno::keeping_errno;
 use crate::os::heap::may_fail;
 use crate::os::own_thread;
+use crate::os::rest;
 use crate::recording::files::RecordingFiles;
 use crate::recording::threads::{Identity, ThreadId};
 use crate::recording::work;
 use crate::recording::written_check::{Expected, WrittenCheck};
 
-/// Twice a second, so that the file is never a second behind. In milliseconds.
+/// Twice a second while the program works, so that the file is not a second behind. In milliseconds.
 pub(crate) const FLUSH_PERIOD: u64 = 400;
 
 /// Stands for the callstack of what the runtime allocates while no OCaml code runs: memtrace's tools
@@ -155,6 +156,7 @@ impl Stream {
         }
         self.blocks += 1;
         self.unwritten += 1;
+        rest::end_by_sample();
         if own_thread::main_has_ended() {
             self.do_without_flusher(files, now);
         }

@@ -11,10 +11,13 @@ use super::setting::{Setting, setting};
 use super::{auto_watch, deadly_signal, request, writers};
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::os::rest::Rest;
 use crate::recording::installed::place;
 
-/// How often the file is looked for, in milliseconds.
+/// How often the file is looked for while the program works, in milliseconds.
 const LOOK: u64 = 150;
+/// When it is tried again to take a snapshot that is wanted, in milliseconds.
+const AGAIN: u64 = 20;
 /// The work is done on the private stack.
 const STACK: usize = 128 * 1024;
 
@@ -35,8 +38,9 @@ extern "C" fn run() {
         let disk = setting.target.options.disk;
         let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk));
         deadly_signal::serve(true);
+        let mut rest = Rest::begin();
         while place().is_some() {
-            setting.heap.sleep(LOOK);
+            rest.sleep(if request::wanted() { AGAIN } else { LOOK });
             if deadly_signal::has_arrived() {
                 return deadly_signal::end(setting);
             }

@@ -163,7 +163,7 @@ extern "C" fn arrived(number: c_int) {
         if !ends_soon(number) {
             return end_by(number);
         }
-        request::wake_for_signal();
+        request::wake();
         own_thread::wait(&LET_GO, 0, Duration::from_millis(HELD));
     });
 }

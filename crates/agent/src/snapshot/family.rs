@@ -28,10 +28,7 @@ pub(crate) trait HoldStill: Sync {
     /// Makes a program that runs come to such a moment.
     fn nudge(&self);
 
-    /// The thread that sees to snapshots sleeps until it is to look again, so many milliseconds at most.
-    fn sleep(&self, milliseconds: u64);
-
-    /// That thread sees to the snapshot that is wanted.
+    /// The thread that sees to snapshots sees to the one that is wanted.
     fn attend(&self);
 
     /// The same, as far as the program waits: it is not given time to come to such a moment by itself.

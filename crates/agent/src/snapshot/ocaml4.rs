@@ -230,10 +230,6 @@ impl HoldStill for Ocaml4Heap {
         unsafe { (self.request_minor)() };
     }
 
-    fn sleep(&self, milliseconds: u64) {
-        request::sleep(milliseconds);
-    }
-
     fn attend(&self) {
         self.see_to_it();
     }

@@ -130,7 +130,7 @@ impl Ocaml5Heap {
     pub(super) fn serve(&self) {
         let goes_on = || place().is_some() && !own_thread::main_has_ended();
         while goes_on() {
-            request::sleep(u64::from(u32::MAX));
+            request::sleep();
             while request::wanted() && goes_on() {
                 // First: who was asked to come by must find it, even if there is nothing left to do.
                 self.take_interrupts();
@@ -281,11 +281,6 @@ impl HoldStill for Ocaml5Heap {
 
     // The second thread does, when something is wanted.
     fn nudge(&self) {}
-
-    fn sleep(&self, milliseconds: u64) {
-        // What is wanted wakes the other thread.
-        own_thread::sleep(milliseconds);
-    }
 
     fn attend(&self) {}
 

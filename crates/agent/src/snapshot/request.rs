@@ -48,20 +48,19 @@ fn bit(reason: SnapshotReason) -> u32 {
 
 /// Asks for a snapshot at the next moment that is safe. May be called in a signal handler.
 pub(super) fn add(reason: SnapshotReason) {
-    REQUESTS.wanted.fetch_or(bit(reason), AcqRel);
-    own_thread::wake(&REQUESTS.wanted);
+    want(bit(reason));
 }
 
-/// Wakes the threads of ours that sleep here, for good: the program's main thread has ended.
+/// Wakes the threads of ours that see to it, for good: the program's main thread has ended, or a signal that ends the
+/// program has come. May be called in a signal handler.
 pub(super) fn wake() {
-    REQUESTS.wanted.fetch_or(NOTHING, AcqRel);
-    own_thread::wake(&REQUESTS.wanted);
+    want(NOTHING);
 }
 
-/// Wakes the control thread: a signal that ends the program has come. May be called in a signal handler.
-pub(super) fn wake_for_signal() {
-    REQUESTS.wanted.fetch_or(NOTHING, AcqRel);
+fn want(bit: u32) {
+    REQUESTS.wanted.fetch_or(bit, AcqRel);
     own_thread::wake(&REQUESTS.wanted);
+    own_thread::call();
 }
 
 /// Whether something is wanted.
@@ -83,9 +82,9 @@ pub(super) fn forget() {
     REQUESTS.last_unasked.store(0, Relaxed);
 }
 
-/// Sleeps until something is wanted, or so many milliseconds.
-pub(super) fn sleep(milliseconds: u64) {
-    own_thread::wait(&REQUESTS.wanted, 0, Duration::from_millis(milliseconds));
+/// Sleeps until something is wanted.
+pub(super) fn sleep() {
+    own_thread::wait(&REQUESTS.wanted, 0, Duration::from_millis(u32::MAX.into()));
 }
 
 /// Whether one more snapshot that nobody asked for is to be taken now; counts it if so.

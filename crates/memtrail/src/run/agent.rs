@@ -6,6 +6,7 @@ use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
+use memtrail_map::MappedFile;
 use memtrail_types::trusted_folder;
 use xxhash_rust::xxh3::xxh3_128;
 
@@ -119,7 +120,7 @@ fn unpack_into(agent: Agent, folder: &Path, name: &str) -> io::Result<PathBuf> {
     }
     let path = folder.join(name);
     if trusted_folder::is_own_file(&path)
-        && fs::read(&path).is_ok_and(|found| xxh3_128(&found) == agent.hash)
+        && MappedFile::open(&path).is_ok_and(|found| xxh3_128(&found) == agent.hash)
     {
         return Ok(path);
     }

@@ -21,6 +21,9 @@ use memtrail_trace::rewrite::{Rewrite, rewrite};
 use memtrail_trace::write::AllocEvent;
 use memtrail_trace::{Alloc, Code, Location, Reader, TraceInfo};
 
+/// Events of which the bytes are kept in memory: a few megabytes.
+const EVENTS_AT_ONCE: u64 = 1 << 18;
+
 /// Names the functions in the trace of a recording that has a list of modules, and no names yet. `is_native`: it is
 /// that of a native program. Gives what calls of allocators were not recorded.
 pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Result<OwnFunctions> {
@@ -54,7 +57,15 @@ pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Resul
 fn write(trace: &Path, fresh: &Path, names: &mut Names) -> io::Result<()> {
     let bytes = MappedFile::open(trace)?;
     let reader = Reader::new(&bytes).map_err(io::Error::other)?;
-    let (mut out, _) = rewrite(&reader, create(fresh, trace)?, names, || ())?;
+    // What was read is not read again: without this the launcher takes as much memory as the trace.
+    let mut events = 0_u64;
+    let progress = || {
+        events += 1;
+        if events.is_multiple_of(EVENTS_AT_ONCE) {
+            bytes.give_back();
+        }
+    };
+    let (mut out, _) = rewrite(&reader, create(fresh, trace)?, names, progress)?;
     io::Write::flush(&mut out)
 }
 

@@ -162,6 +162,33 @@ pub(super) fn can_be_loaded(library: &std::path::Path) -> io::Result<()> {
     Ok(())
 }
 
+/// `fcntl(2)`; libc has no name for it.
+const F_SETSIG: libc::c_int = 10;
+
+/// True if no other process has a file open or mapped. Nothing is known of a file outside of memory: others may keep
+/// the file behind it open in its place (`overlayfs`).
+pub(super) fn nobody_else_has(file: &std::fs::File) -> Option<bool> {
+    use std::os::fd::AsRawFd as _;
+    let descriptor = file.as_raw_fd();
+    // SAFETY: valid arguments; an all-zero statfs is valid, and fstatfs fills it.
+    unsafe {
+        let mut system: libc::statfs = std::mem::zeroed();
+        if libc::fstatfs(descriptor, &raw mut system) != 0
+            || system.f_type != libc::TMPFS_MAGIC
+            // By this signal the kernel tells that somebody opens the file meanwhile. It does nothing unless it is handled.
+            || libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) != 0
+        {
+            return None;
+        }
+        // A lease for writing is given to the only one who has the file (`fcntl(2)`).
+        if libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_WRLCK) == 0 {
+            libc::fcntl(descriptor, libc::F_SETLEASE, libc::F_UNLCK);
+            return Some(true);
+        }
+        (io::Error::last_os_error().kind() == io::ErrorKind::WouldBlock).then_some(false)
+    }
+}
+
 /// True if the main thread's stack has room for the command line's parser and all that follows.
 pub(crate) fn has_stack() -> bool {
     const ENOUGH: u64 = 2 << 20;

@@ -68,6 +68,11 @@ impl Running {
         Running { launcher, pid, stdout, recording, _folder: folder }
     }
 
+    /// The number of the process that started it.
+    pub(crate) fn launcher(&self) -> String {
+        self.launcher.id().to_string()
+    }
+
     /// Runs `memtrail snapshot` for it.
     pub(crate) fn ask(&self) -> Output {
         ask(&self.pid)

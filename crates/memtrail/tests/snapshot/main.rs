@@ -7,6 +7,7 @@ mod by_themselves;
 mod core_files;
 mod core_trouble;
 mod cores;
+mod idle;
 mod modes;
 
 mod compilers_at_work;

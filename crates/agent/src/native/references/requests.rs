@@ -12,8 +12,9 @@ use crate::native::current::own;
 use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
+use crate::os::rest::Rest;
 
-/// How often the file is looked for, in milliseconds.
+/// How often the file is looked for while the program works, in milliseconds.
 const LOOK: u64 = 150;
 /// The work is done on the private stack.
 const STACK: usize = 128 * 1024;
@@ -30,15 +31,17 @@ extern "C" fn run() {
     guarded((), || {
         own_thread::part_with_descriptors();
         let (mut last, mut taken) = (monotonic(), 0);
-        while own_thread::sleep(LOOK) {
+        let (mut rest, mut has_intervals) = (Rest::begin(), true);
+        while if has_intervals { own_thread::sleep(LOOK) } else { rest.sleep(LOOK) } {
             let Some(recording) = own().filter(|recording| !recording.has_ended()) else { return };
             let Some(options) = &recording.setting.options.snapshots else { return };
+            has_intervals = options.every_ms > 0;
             let is_asked =
                 options.request && recording.stream().is_some_and(|stream| stream.take_request());
             if is_asked {
                 events::suspended(|| take(recording, SnapshotReason::Request, None));
             }
-            let is_due = options.every_ms > 0
+            let is_due = has_intervals
                 && options.at_most.is_none_or(|most| taken < most)
                 && monotonic().saturating_sub(last) >= options.every_ms * MILLISECOND;
             if is_due {

@@ -20,10 +20,11 @@ use memtrail_recording::session::Options;
 use files::Files;
 use shared::Kernel;
 
-/// Milliseconds between looks when nobody asks for anything.
-const LOOK: u32 = 200;
-/// Looks that make a second.
-const LOOKS_A_SECOND: u32 = 1000 / LOOK;
+/// Milliseconds between looks when nobody asks for anything: agents take a launcher for gone that has not looked for
+/// five seconds.
+const LOOK: u32 = 2_000;
+/// The same while the rest of a request is waited for.
+const LOOK_FOR_REST: u32 = 100;
 /// How long the rest of a request that came in parts is waited for at the end.
 const MAX_FINISH: Duration = Duration::from_secs(1);
 /// Bytes that a request may bring in parts.
@@ -108,7 +109,6 @@ struct Server {
 
 impl Server {
     fn run(&mut self, ended: &AtomicBool) {
-        let mut looks = 0;
         let mut finish_by = None;
         loop {
             if ended.load(Relaxed) {
@@ -146,11 +146,9 @@ impl Server {
                     .answer::<Kernel>(request.slot, result.as_deref().map_err(|&errno| errno));
             }
             if idle {
-                looks += 1;
-                if looks % LOOKS_A_SECOND == 0 {
-                    self.files.remove_abandoned();
-                }
-                self.relay.sleep::<Kernel>(seen, LOOK);
+                self.files.remove_abandoned();
+                let pause = if finish_by.is_some() { LOOK_FOR_REST } else { LOOK };
+                self.relay.sleep::<Kernel>(seen, pause);
             }
         }
     }

@@ -1,0 +1,113 @@
+//! How long threads of ours sleep between looks: the longer, the longer the program has done nothing.
+//!
+//! A server that waits is not woken many times a second. Its next sample wakes the threads. While they sleep long,
+//! somebody who asks for a snapshot waits for an eighth of the time that the program has done nothing, and
+//! for two seconds at most.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use crate::os::clock::{monotonic, of_process};
+use crate::os::errno::keeping_errno;
+use crate::os::own_thread;
+
+/// The longest sleep, in milliseconds.
+const LONGEST: u64 = 2_000;
+/// A sleep is this part of the time that the program has done nothing.
+const PART: u64 = 8;
+/// A program that uses less than this part of a processor does nothing.
+const BUSY: u64 = 100;
+const MILLISECOND: u64 = 1_000_000;
+
+/// Whether a thread sleeps for longer than it would if the program worked.
+static IS_LONG: AtomicBool = AtomicBool::new(false);
+
+/// The sleeps of one thread. All times are in nanoseconds.
+pub(crate) struct Rest {
+    /// Calls that the thread has heard, and whether one of them ended its last sleep.
+    calls: u32,
+    was_called: bool,
+    /// When the thread last slept, and the processor time of the program then.
+    slept: u64,
+    used: u64,
+    /// When the program last did something.
+    busy: u64,
+}
+
+impl Rest {
+    pub(crate) fn begin() -> Self {
+        let now = monotonic();
+        let calls = own_thread::calls();
+        Self { calls, was_called: false, slept: now, used: of_process(), busy: now }
+    }
+
+    /// Sleeps so many milliseconds; longer if the program has done nothing for long, less if the thread is called. False
+    /// once the main thread has ended.
+    pub(crate) fn sleep(&mut self, milliseconds: u64) -> bool {
+        self.note(monotonic(), of_process());
+        let time = pause(self.slept.saturating_sub(self.busy), milliseconds);
+        if time > milliseconds {
+            IS_LONG.store(true, Relaxed);
+        }
+        let goes_on = own_thread::sleep_until_called(self.calls, time);
+        // A call that comes from here on ends the next sleep.
+        let calls = own_thread::calls();
+        self.was_called = std::mem::replace(&mut self.calls, calls) != calls;
+        goes_on
+    }
+
+    /// What the program has done since the last sleep.
+    fn note(&mut self, now: u64, used: u64) {
+        let (passed, worked) = (now.saturating_sub(self.slept), used.saturating_sub(self.used));
+        if self.was_called || worked.saturating_mul(BUSY) > passed {
+            self.busy = now;
+        }
+        (self.slept, self.used) = (now, used);
+    }
+}
+
+/// Milliseconds of a sleep, by the nanoseconds for which the program has done nothing.
+fn pause(idle: u64, least: u64) -> u64 {
+    (idle / PART / MILLISECOND).min(LONGEST).max(least)
+}
+
+/// The program was sampled: it does something.
+#[inline]
+pub(crate) fn end_by_sample() {
+    if IS_LONG.load(Relaxed) {
+        end();
+    }
+}
+
+#[cold]
+fn end() {
+    IS_LONG.store(false, Relaxed);
+    keeping_errno(own_thread::call);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000 * MILLISECOND;
+
+    #[test]
+    fn sleeps_grow_while_nothing_is_done() {
+        assert_eq!(pause(0, 150), 150);
+        assert_eq!(pause(SECOND, 150), 150);
+        assert_eq!(pause(8 * SECOND, 150), 1_000);
+        assert_eq!(pause(3_600 * SECOND, 150), LONGEST);
+        assert_eq!(pause(3_600 * SECOND, 5_000), 5_000);
+    }
+
+    #[test]
+    fn work_and_calls_end_them() {
+        let idle = |worked, was_called| {
+            let mut rest = Rest { calls: 0, was_called, slept: 0, used: 0, busy: 0 };
+            rest.note(10 * SECOND, worked);
+            rest.slept - rest.busy
+        };
+        assert_eq!(idle(SECOND / 20, false), 10 * SECOND, "a twentieth of a second in ten");
+        assert_eq!(idle(SECOND / 5, false), 0);
+        assert_eq!(idle(0, true), 0);
+    }
+}
