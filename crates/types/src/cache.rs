@@ -1,4 +1,5 @@
-//! The folder that keeps built helpers, the same that has the agent. Helpers that were not used for long are removed.
+//! The folder that keeps built helpers and results of searches, the same that has the agent. Those that were not used for long
+//! are removed.
 
 use std::fs;
 use std::io;
@@ -6,18 +7,23 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::trusted_folder;
+use crate::{results, trusted_folder};
 
 /// The first part of the names of helpers.
 pub(crate) const PREFIX: &str = "types-";
-/// Helpers that were not used for so long are removed.
+/// What was not used for so long is removed.
 const MAX_UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// So many are kept at most, those that were used last: each takes some fifteen million bytes.
-const MAX_KEPT: usize = 12;
 
-/// True for the name of a helper.
-pub fn is_helper(name: &str) -> bool {
-    name.starts_with(PREFIX)
+/// How many files of one kind are kept at most, and bytes of them: those that were used last.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) files: usize,
+    pub(crate) bytes: u64,
+}
+
+/// True for the name of a file that this crate keeps: a helper, or a result.
+pub fn is_kept(name: &str) -> bool {
+    [PREFIX, results::PREFIX].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The first folder of the usual ones that only this user can change.
@@ -37,31 +43,35 @@ pub(crate) fn folder() -> io::Result<PathBuf> {
     Err(last)
 }
 
-/// Notes that a helper is used. What cannot be noted is removed sooner.
-pub(crate) fn note_use(helper: &Path) {
-    if let Ok(file) = fs::File::open(helper) {
+/// Notes that a file is used. What cannot be noted is removed sooner.
+pub(crate) fn note_use(file: &Path) {
+    if let Ok(file) = fs::File::open(file) {
         let _ = file.set_modified(SystemTime::now());
     }
 }
 
-/// Removes helpers that were not used for long, but never this one.
-pub(crate) fn remove_old(folder: &Path, used: &Path) {
-    let is_one =
-        |path: &Path| path.file_name().and_then(|name| name.to_str()).is_some_and(is_helper);
-    let mut helpers: Vec<(SystemTime, PathBuf)> = fs::read_dir(folder)
+/// Removes files with names that begin so, if they were not used for long or are too many, but never this one.
+pub(crate) fn remove_old(folder: &Path, prefix: &str, used: &Path, limits: Limits) {
+    let is_one = |path: &Path| {
+        path.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(prefix))
+    };
+    let mut files: Vec<(SystemTime, u64, PathBuf)> = fs::read_dir(folder)
         .into_iter()
         .flatten()
         .flatten()
+        .filter(|entry| is_one(&entry.path()) && entry.path() != used)
         .filter_map(|entry| {
             let metadata = entry.metadata().ok().filter(fs::Metadata::is_file)?;
-            Some((metadata.modified().ok()?, entry.path()))
+            Some((metadata.modified().ok()?, metadata.len(), entry.path()))
         })
-        .filter(|(_, path)| is_one(path) && path != used)
         .collect();
-    helpers.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+    files.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
     let oldest = SystemTime::now().checked_sub(MAX_UNUSED);
-    for (number, (time, path)) in helpers.into_iter().enumerate() {
-        if number + 1 >= MAX_KEPT || oldest.is_some_and(|oldest| time < oldest) {
+    let mut bytes = fs::metadata(used).map_or(0, |metadata| metadata.len());
+    for (number, (time, size, path)) in files.into_iter().enumerate() {
+        bytes += size;
+        let is_old = oldest.is_some_and(|oldest| time < oldest);
+        if number + 1 >= limits.files || bytes > limits.bytes || is_old {
             let _ = fs::remove_file(path);
         }
     }
@@ -70,6 +80,8 @@ pub(crate) fn remove_old(folder: &Path, used: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LIMITS: Limits = Limits { files: 12, bytes: 1 << 20 };
 
     fn file(folder: &Path, name: &str, age: Duration) -> PathBuf {
         let path = folder.join(name);
@@ -95,9 +107,16 @@ mod tests {
         file(folder, "types-4.14.1-b", 31 * day);
         file(folder, "types-5.3.0-c", 29 * day);
         file(folder, "libmemtrail-agent-d.so", 50 * day);
+        file(folder, "found-types-f", 50 * day);
         fs::create_dir(folder.join("types-e")).unwrap();
-        remove_old(folder, &used);
-        let left = ["libmemtrail-agent-d.so", "types-4.14.1-a", "types-5.3.0-c", "types-e"];
+        remove_old(folder, PREFIX, &used, LIMITS);
+        let left = [
+            "found-types-f",
+            "libmemtrail-agent-d.so",
+            "types-4.14.1-a",
+            "types-5.3.0-c",
+            "types-e",
+        ];
         assert_eq!(names(folder), left);
         note_use(&used);
         let age = fs::metadata(&used).unwrap().modified().unwrap().elapsed().unwrap_or_default();
@@ -113,9 +132,25 @@ mod tests {
         for age in 1..=15 {
             file(folder, &format!("types-{age:02}"), age * hour);
         }
-        remove_old(folder, &used);
+        remove_old(folder, PREFIX, &used, LIMITS);
         let left = names(folder);
-        assert_eq!(left.len(), MAX_KEPT);
+        assert_eq!(left.len(), LIMITS.files);
         assert_eq!((left[0].as_str(), left[10].as_str()), ("types-01", "types-11"));
+    }
+
+    #[test]
+    fn files_that_take_too_much_room_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let hour = Duration::from_secs(60 * 60);
+        let used = file(folder, "types-used", 20 * hour);
+        for age in 1..=4 {
+            let path = file(folder, &format!("types-{age}"), age * hour);
+            let file = fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.set_len(400 << 10).unwrap();
+            file.set_modified(SystemTime::now().checked_sub(age * hour).unwrap()).unwrap();
+        }
+        remove_old(folder, PREFIX, &used, LIMITS);
+        assert_eq!(names(folder), ["types-1", "types-2", "types-used"]);
     }
 }

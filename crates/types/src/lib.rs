@@ -33,6 +33,8 @@ mod read;
 mod read_table;
 #[cfg(feature = "find")]
 pub mod resolve;
+#[cfg(feature = "find")]
+mod results;
 mod slot;
 pub mod term;
 mod term_text;
@@ -42,7 +44,8 @@ mod unit;
 mod write;
 mod write_table;
 
-pub use cache::is_helper;
+#[cfg(feature = "find")]
+pub use cache::is_kept;
 pub use digest::Digest;
 pub use format::FILE;
 pub use problem::{Problem, Reason};

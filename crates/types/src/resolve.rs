@@ -13,6 +13,7 @@ use crate::packs::add_members;
 use crate::problem::{Problem, Reason};
 use crate::program::{Program, ProgramUnit};
 use crate::read_table::has_content;
+use crate::results::Place;
 use crate::term::TypeTable;
 use crate::unit::{Evidence, Layout, Types, Unit};
 
@@ -35,6 +36,25 @@ pub enum Error {
 ///
 /// `version` is that of the program's runtime, e.g. `4.13`: its compilers are tried first.
 pub fn resolve(
+    path: &Path,
+    program: &Program<'_>,
+    files: &Files,
+    compilers: &[Compiler],
+    version: &str,
+) -> (Types, Option<Error>) {
+    let place = Place::of(path, program, files, compilers, version);
+    if let Some(types) = place.as_ref().and_then(Place::read) {
+        return (types, None);
+    }
+    let (types, error) = resolve_anew(path, program, files, compilers, version);
+    if let Some(place) = place.filter(|_| error.is_none()) {
+        place.keep(&types);
+    }
+    (types, error)
+}
+
+/// The same without what was found earlier.
+fn resolve_anew(
     path: &Path,
     program: &Program<'_>,
     files: &Files,

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use memtrail_types::is_helper;
+use memtrail_types::is_kept;
 
 use super::agent::cache_folders;
 use super::in_use::in_use;
@@ -18,14 +18,14 @@ pub(crate) struct Cached {
     pub(crate) is_used: bool,
 }
 
-/// All agents, and all programs that read the types of a compiler, that are in the cache.
+/// All agents, and all that searches for types keep, that are in the cache.
 pub(crate) fn cached() -> io::Result<Vec<Cached>> {
     let mut found = Vec::new();
     for folder in cache_folders() {
         // Most of them are not there.
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             let name = entry.file_name();
-            let is_ours = name.to_str().is_some_and(|name| is_agent(name) || is_helper(name));
+            let is_ours = name.to_str().is_some_and(|name| is_agent(name) || is_kept(name));
             let Some(metadata) = entry.metadata().ok().filter(fs::Metadata::is_file) else {
                 continue;
             };

@@ -15,6 +15,7 @@ mod needed;
 mod packs;
 mod plugins;
 mod sampled_blocks;
+mod searched_once;
 mod stored;
 mod truth;
 mod variable_lines;

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use thiserror::Error;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::cache;
+use crate::cache::{self, Limits};
 use crate::compiler::Compiler;
 use crate::trusted_folder;
 
@@ -92,6 +92,8 @@ const VARIANTS: [(&str, &[&str]); 6] = [
     ),
 ];
 
+/// How many helpers are kept: each takes some fifteen million bytes.
+const LIMITS: Limits = Limits { files: 12, bytes: 256 << 20 };
 /// How many this process has begun: each has a folder of its own.
 static BUILDS: AtomicU64 = AtomicU64::new(0);
 
@@ -134,7 +136,7 @@ pub fn build(compiler: &Compiler) -> Result<PathBuf, BuildError> {
         Ok(fs::rename(built, &file)?)
     });
     let _ = fs::remove_dir_all(&work);
-    cache::remove_old(&folder, &file);
+    cache::remove_old(&folder, cache::PREFIX, &file, LIMITS);
     built.map(|()| file)
 }
 
