@@ -8,11 +8,13 @@ mod check;
 mod cpu;
 mod generate;
 mod heap;
+mod idle;
 mod leaks;
 mod native;
 mod overhead;
 mod peer;
 mod snapshot;
+mod start;
 mod statistics;
 mod subjects;
 mod table;
@@ -77,6 +79,10 @@ enum Part {
     Check,
     /// Verdicts of `memtrail leaks` on the labelled programs of `tests/leaks`
     Leaks,
+    /// CPU time of programs that do nothing: the fixed cost of a run and of a child
+    Start,
+    /// Wakeups of a program that waits
+    Idle,
     /// Native programs: CPU time and files, beside gperftools and heaptrack, of Python and rustc, too
     Native,
 }
@@ -107,6 +113,12 @@ pub(crate) fn bench(options: &Options) -> Outcome {
     }
     if options.parts.contains(&Part::Leaks) {
         leaks::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Start) {
+        start::measure(&memtrail, options)?;
+    }
+    if options.parts.contains(&Part::Idle) {
+        idle::measure(&memtrail)?;
     }
     if options.parts.contains(&Part::Native) {
         native::measure(&memtrail, options)?;
