@@ -26,8 +26,8 @@ enum Command {
 
 /// Remove all files of the cache that no process uses
 ///
-/// The cache has the libraries that memtrail loads into programs, and the programs with which it reads the types of
-/// OCaml compilers. It is in the folder `$XDG_CACHE_HOME`, or in ~/.cache. memtrail removes old files by itself, and makes
+/// The cache has the libraries that memtrail loads into programs, the programs with which it reads the types of
+/// OCaml compilers, and the types that it found for programs. It is in the folder `$XDG_CACHE_HOME`, or in ~/.cache. memtrail removes old files by itself, and makes
 /// again what it needs.
 #[derive(clap::Args)]
 #[command(after_help = "\

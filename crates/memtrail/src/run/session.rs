@@ -10,6 +10,9 @@ use memtrail_types::trusted_folder;
 
 use super::old_sessions;
 
+/// One run in so many looks for sessions that are to be removed.
+const RUNS_A_LOOK: u32 = 16;
+
 /// A session folder; removed with the value.
 pub(super) struct Session {
     folder: PathBuf,
@@ -35,7 +38,10 @@ impl Session {
                 let folder = base.join(name);
                 match fs::DirBuilder::new().mode(0o700).create(&folder) {
                     Ok(()) => {
-                        old_sessions::remove(&base);
+                        // Each folder that killed launchers have left costs some microseconds.
+                        if std::process::id().is_multiple_of(RUNS_A_LOOK) {
+                            old_sessions::remove(&base);
+                        }
                         let session = Self { folder };
                         options.save(&session.folder)?;
                         return Ok(session);

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering::Relaxed};
 use super::operation::{Operation, Sender};
 
 /// Bytes that a slot carries.
-pub const PAYLOAD: usize = 64 * 1024;
+pub const PAYLOAD: usize = 16 * 1024;
 
 pub(super) const FREE: u32 = 0;
 pub(super) const TAKEN: u32 = 1;
@@ -97,7 +97,6 @@ impl Slot {
 }
 
 #[cfg(test)]
-#[expect(clippy::large_stack_arrays, reason = "constants")]
 impl Slot {
     pub(super) const fn new() -> Self {
         Self {

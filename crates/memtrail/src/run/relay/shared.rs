@@ -12,9 +12,13 @@ use memtrail_recording::relay::{Host, RELAY_FILE, Relay};
 
 /// Makes the file in a session and maps it, for as long as this process lives.
 pub(super) fn make(session: &Path) -> io::Result<&'static Relay> {
-    // Written, not only made that long: where memory is short, this fails, not an access later.
-    fs::write(session.join(RELAY_FILE), vec![0; size_of::<Relay>()])?;
-    open(session)
+    let file = fs::File::create(session.join(RELAY_FILE))?;
+    // Allocated, not only made that long: where memory is short, this fails, not an access later.
+    // SAFETY: an open file.
+    match unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, size_of::<Relay>() as libc::off_t) } {
+        0 => open(session),
+        errno => Err(io::Error::from_raw_os_error(errno)),
+    }
 }
 
 /// Maps the file that another launcher made.
