@@ -17,36 +17,85 @@ pub(crate) enum Fate {
 
 /// New ids of the blocks that are still live.
 ///
-/// Traces of which all is kept have the same ids: of these, only how many there are is known.
+/// Traces of which all is kept have the same ids: of these, only how many there are is known. Of a trace that is made much smaller
+/// most blocks are dropped: each of these takes a bit.
 #[derive(Debug, Default)]
 pub(crate) struct NewIds {
     /// Blocks up to this id have come, and have the same one.
     same: u64,
-    /// Others.
-    changed: FxHashMap<BlockId, Fate>,
+    /// Others that were let through.
+    changed: FxHashMap<BlockId, BlockId>,
+    dropped: IdSet,
+}
+
+/// Ids, those near to each other together.
+#[derive(Debug, Default)]
+struct IdSet {
+    /// The ids with the same quotient by [`PART`], a bit each.
+    parts: FxHashMap<u64, Box<[u64; WORDS]>>,
+}
+
+/// Words of a part.
+const WORDS: usize = 512;
+/// Ids of a part.
+const PART: u64 = WORDS as u64 * 64;
+
+impl IdSet {
+    /// The bit of an id: its part, its word there and its place in the word.
+    fn place(id: BlockId) -> (u64, usize, u64) {
+        let within = id.0 % PART;
+        (id.0 / PART, (within / 64) as usize, 1 << (within % 64))
+    }
+
+    fn insert(&mut self, id: BlockId) {
+        let (part, word, bit) = Self::place(id);
+        self.parts.entry(part).or_insert_with(|| Box::new([0; WORDS]))[word] |= bit;
+    }
+
+    fn contains(&self, id: BlockId) -> bool {
+        let (part, word, bit) = Self::place(id);
+        self.parts.get(&part).is_some_and(|part| part[word] & bit != 0)
+    }
+
+    /// Whether it was there.
+    fn remove(&mut self, id: BlockId) -> bool {
+        let (part, word, bit) = Self::place(id);
+        self.parts.get_mut(&part).is_some_and(|part| {
+            let was_there = part[word] & bit != 0;
+            part[word] &= !bit;
+            was_there
+        })
+    }
 }
 
 impl NewIds {
     /// Learns what has become of a block.
     pub(crate) fn insert(&mut self, old: BlockId, new: Option<BlockId>) {
-        if new == Some(old) && old.0 == self.same {
-            self.same += 1;
-        } else {
-            self.changed.insert(old, new.map_or(Fate::Dropped, Fate::Kept));
+        match new {
+            Some(new) if new == old && old.0 == self.same => self.same += 1,
+            Some(new) => {
+                self.changed.insert(old, new);
+            }
+            None => self.dropped.insert(old),
         }
     }
 
     /// What has become of a block.
     pub(crate) fn get(&self, id: BlockId) -> Fate {
+        if self.dropped.contains(id) {
+            return Fate::Dropped;
+        }
         let changed = if self.changed.is_empty() { None } else { self.changed.get(&id).copied() };
-        changed.unwrap_or_else(|| self.unchanged(id))
+        changed.map_or_else(|| self.unchanged(id), Fate::Kept)
     }
 
     /// The same of a block of which nothing more will come.
     pub(crate) fn take(&mut self, id: BlockId) -> Fate {
+        if self.dropped.remove(id) {
+            return Fate::Dropped;
+        }
         let changed = if self.changed.is_empty() { None } else { self.changed.remove(&id) };
-        // Damaged traces have an id twice: the later one counts.
-        changed.unwrap_or_else(|| self.unchanged(id))
+        changed.map_or_else(|| self.unchanged(id), Fate::Kept)
     }
 
     fn unchanged(&self, id: BlockId) -> Fate {

@@ -14,7 +14,7 @@ use rand_distr::Binomial;
 
 use crate::info::TraceInfo;
 use crate::rates::RateChanges;
-use crate::read::{Alloc, Reader};
+use crate::read::{Alloc, Anomalies, Reader};
 use crate::rewrite::{Rewrite, rewrite};
 use crate::units::{BlockId, Bytes, SampleRate};
 use crate::write::AllocEvent;
@@ -81,13 +81,22 @@ impl Rewrite for Subsample {
         // Each sample that was taken counts so many.
         let weight = 1_u64 << self.rates.of(alloc);
         let chance = (weight as f64 / self.factor).min(1.0);
-        // Chances of 1 and below are the only ones there are.
-        let taken = Binomial::new(alloc.samples / weight, chance)
-            .map_or(0, |binomial| self.random.sample(binomial));
+        let taken = match alloc.samples / weight {
+            // Most blocks have one sample: then most of the time would be that of preparing the distribution.
+            1 => u64::from(self.random.random::<f64>() < chance),
+            // Chances of 1 and below are the only ones there are.
+            taken => {
+                Binomial::new(taken, chance).map_or(0, |binomial| self.random.sample(binomial))
+            }
+        };
+        if taken == 0 {
+            self.dropped += 1;
+            return None;
+        }
         // From here on they count fewer, 1 where that is possible.
         let each = (weight as f64 / self.factor).max(1.0);
         let samples = (taken as f64 * each + self.random.random::<f64>()) as u64;
-        if taken == 0 || samples == 0 {
+        if samples == 0 {
             self.dropped += 1;
             return None;
         }
@@ -126,47 +135,70 @@ pub struct Fitted {
     pub kept: u64,
     /// Blocks there were.
     pub of: u64,
+    /// What was wrong with the trace that was read.
+    pub damage: Anomalies,
     /// One sample in so many was kept.
     pub factor: f64,
     /// The numbers of the blocks that are left.
     pub ids: NewIds,
 }
 
-/// Thins a trace until it has at most `bytes` bytes and `blocks` blocks, and hardly fewer. A trace
-/// that fits is copied.
+/// What a trace is to fit into.
+#[derive(Clone, Copy, Debug)]
+pub struct Room {
+    /// Bytes, as they are measured.
+    pub bytes: Bytes,
+    /// Blocks.
+    pub blocks: u64,
+}
+
+/// Subsamples a trace until it fits, and hardly more. A trace that fits is copied. `measure` gives the bytes that count of a
+/// trace, such as those when it is compressed, and `whole` is what it gives of all of it.
 ///
-/// Names do not get fewer: where they alone need more than `bytes`, the result is larger.
+/// Names do not get fewer: where they alone need more, the result is larger.
 ///
 /// # Errors
 /// If the events of a damaged trace cannot be written.
 pub fn to_fit(
     reader: &Reader<'_>,
     rates: &RateChanges,
-    bytes: Bytes,
-    blocks: u64,
+    room: Room,
+    whole: Bytes,
+    measure: impl Fn(&[u8]) -> Bytes,
 ) -> io::Result<Fitted> {
     // Names do not get fewer, so the factor is this one or larger.
-    let mut factor = (reader.size().0 as f64 / bytes.0.max(1) as f64).max(1.0);
+    let mut factor = (whole.0 as f64 / room.bytes.0.max(1) as f64).max(1.0);
+    // The share of samples that was kept before, and how many times larger than allowed the trace was then.
+    let mut before = None;
     let mut passes = 1;
     loop {
         let mut subsample = Subsample::new(factor, 0).with_rates(rates.clone());
-        let (trace, _) = rewrite(reader, Vec::new(), &mut subsample, || ())?;
+        let (trace, decoded) = rewrite(reader, Vec::new(), &mut subsample, || ())?;
         let (kept, of) = (subsample.kept, subsample.kept + subsample.dropped);
-        let fitted = Fitted { trace, kept, of, factor, ids: subsample.into_ids() };
-        let excess = excess(&fitted, bytes, blocks);
+        let damage = decoded.anomalies;
+        let of_most = |have: u64, most: u64| have as f64 / most.max(1) as f64;
+        let excess = of_most(measure(&trace).0, room.bytes.0).max(of_most(kept, room.blocks));
         if excess <= 1.0 || passes == PASSES {
-            return Ok(fitted);
+            return Ok(Fitted { trace, kept, of, damage, factor, ids: subsample.into_ids() });
         }
-        // A little more than needed: chance may leave a little more than it should.
-        factor *= excess * 1.05;
+        let now = (1.0 / factor, excess);
+        factor = 1.0 / share(now, before.replace(now));
         passes += 1;
     }
 }
 
-/// How many times larger than allowed.
-fn excess(fitted: &Fitted, bytes: Bytes, blocks: u64) -> f64 {
-    let of = |have: u64, most: u64| have as f64 / most.max(1) as f64;
-    of(fitted.trace.len() as u64, bytes.0).max(of(fitted.kept, blocks))
+/// The share of samples to keep next, by what came of two shares: names take the same room whatever is kept, and all else takes
+/// room by the share.
+fn share(now: (f64, f64), before: Option<(f64, f64)>) -> f64 {
+    // A little less than would fit: chance may leave a little more than it should.
+    const AIM: f64 = 0.95;
+    let (share, excess) = now;
+    let by_all = share / excess * AIM;
+    let Some((share_before, excess_before)) = before else { return by_all };
+    let slope = (excess_before - excess) / (share_before - share);
+    let next = share - (excess - AIM) / slope;
+    // Where names alone are too large, no share is right.
+    if next.is_finite() && next < by_all { next.max(by_all / 8.0) } else { by_all }
 }
 
 #[cfg(test)]
@@ -176,10 +208,15 @@ mod tests {
 
     const TRACE: &[u8] = include_bytes!("../tests/fixtures/cache-v2.ctf");
 
+    fn length(trace: &[u8]) -> Bytes {
+        Bytes(trace.len() as u64)
+    }
+
     #[test]
     fn a_trace_that_fits_keeps_all_its_blocks() {
         let reader = Reader::new(TRACE).unwrap();
-        let fitted = to_fit(&reader, &RateChanges::default(), Bytes(1 << 30), 1 << 30).unwrap();
+        let room = Room { bytes: Bytes(1 << 30), blocks: 1 << 30 };
+        let fitted = to_fit(&reader, &RateChanges::default(), room, reader.size(), length).unwrap();
         assert_eq!((fitted.kept, fitted.factor), (fitted.of, 1.0));
     }
 
@@ -197,7 +234,9 @@ mod tests {
             samples as f64 / reader.info().sample_rate.0
         };
         for (bytes, blocks) in [(60_000, u64::MAX), (u64::MAX, 3_000), (30_000, 3_000)] {
-            let fitted = to_fit(&reader, &RateChanges::default(), Bytes(bytes), blocks).unwrap();
+            let room = Room { bytes: Bytes(bytes), blocks };
+            let rates = RateChanges::default();
+            let fitted = to_fit(&reader, &rates, room, reader.size(), length).unwrap();
             assert!(fitted.trace.len() as u64 <= bytes && fitted.kept <= blocks, "{fitted:?}");
             assert!(fitted.kept > 500, "{} of {}", fitted.kept, fitted.of);
             // 500 blocks and more: five times the standard error is below a quarter.

@@ -6,7 +6,7 @@ use memtrail_engine::Description;
 use memtrail_engine::describe::Subsampled;
 use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
-use memtrail_trace::subsample::{Fitted, NewIds, to_fit};
+use memtrail_trace::subsample::{Fitted, NewIds, Room, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
 use super::gzip::{estimate, gzip};
@@ -20,7 +20,7 @@ use crate::types::lookup;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
 const MAX_BLOCKS: u64 = 10_000_000;
-/// How often a trace is subsampled anew because it compresses worse than the whole.
+/// How often a trace is subsampled anew because it compresses worse than was estimated.
 const ATTEMPTS: u32 = 6;
 /// The least bytes of all traces together: below that nothing is left to see.
 const LEAST: u64 = 16 << 10;
@@ -181,41 +181,40 @@ fn one(
     }
     let no_trace = |error: memtrail_trace::Error| loading::no_trace(&recording.trace, &error);
     let reader = Reader::new(trace).map_err(no_trace)?;
-    let mut blocks = 0;
-    let decoded = reader.for_each(Detail::Marks, |event, _| {
-        blocks += u64::from(matches!(event, Event::Alloc(_)));
-    });
-    let damage = decoded.anomalies;
-    if estimated <= room && blocks <= MAX_BLOCKS {
-        let whole = gzip(trace);
-        if whole.len() as u64 <= room {
-            return Ok((Packed::of(description, whole, damage), None));
+    if estimated <= room {
+        let mut blocks = 0;
+        let decoded = reader.for_each(Detail::Marks, |event, _| {
+            blocks += u64::from(matches!(event, Event::Alloc(_)));
+        });
+        let whole = if blocks <= MAX_BLOCKS { gzip(trace) } else { Vec::new() };
+        if blocks <= MAX_BLOCKS && whole.len() as u64 <= room {
+            return Ok((Packed::of(description, whole, decoded.anomalies), None));
         }
     }
-    let mut budget = trace.len() as f64 * (room as f64 / estimated as f64).min(1.0);
     let rates = description.rates.clone().map(Into::into).unwrap_or_default();
-    let subsampled = |budget: f64| {
-        to_fit(&reader, &rates, Bytes(budget as u64), MAX_BLOCKS).map_err(|error| {
+    // What is estimated may be a little less than what it is then.
+    let (mut bytes, mut whole, mut attempts) = (room, estimated, ATTEMPTS);
+    let (fitted, zipped) = loop {
+        let into = Room { bytes: Bytes(bytes), blocks: MAX_BLOCKS };
+        let measure = |trace: &[u8]| Bytes(estimate(trace));
+        let fitted = to_fit(&reader, &rates, into, Bytes(whole), measure).map_err(|error| {
             let path = recording.trace.display();
             Failure::new(Kind::Work, format_args!("cannot subsample {path}: {error}"))
-        })
-    };
-    let mut attempts = ATTEMPTS;
-    let (Fitted { kept, of, ids, .. }, trace) = loop {
-        let fitted = subsampled(budget)?;
+        })?;
+        let zipped = gzip(&fitted.trace);
         attempts -= 1;
-        let estimated = estimate(&fitted.trace);
-        let zipped = (estimated <= room || attempts == 0).then(|| gzip(&fitted.trace));
-        let size = zipped.as_ref().map_or(estimated, |zipped| zipped.len() as u64);
-        match zipped {
-            Some(zipped) if size <= room || attempts == 0 => break (fitted, zipped),
-            // Names do not get fewer, and they compress worse than events.
-            _ => budget *= (room as f64 / size as f64).min(0.99) * 0.98,
+        if zipped.len() as u64 <= room || attempts == 0 {
+            break (fitted, zipped);
         }
+        let next = bytes as f64 * room as f64 / zipped.len() as f64 * 0.98;
+        // The next factor is hardly larger than this one.
+        whole = (fitted.factor * next) as u64;
+        bytes = next as u64;
     };
+    let Fitted { kept, of, damage, ids, .. } = fitted;
     description.subsampled = Some(Subsampled { kept, of });
     // Threads and rates are stored by the numbers of blocks, which are others now.
     description.threads = None;
     description.rates = None;
-    Ok((Packed::of(description, trace, damage), Some(ids)))
+    Ok((Packed::of(description, zipped, damage), Some(ids)))
 }

@@ -89,6 +89,12 @@ fn run(
     let errors = errors.join().unwrap_or_default();
     if !status.success() {
         let text = String::from_utf8_lossy(&errors);
+        // It ends with 1 if it refuses a query.
+        if status.code() != Some(1) {
+            let text = format!("duckdb did not answer ({status}): {}", text.trim());
+            return Err(Failure::new(Kind::Work, text.trim_end_matches([':', ' ']).to_owned())
+                .hint("duckdb --version tells whether it can be started"));
+        }
         return Err(Failure::new(Kind::Usage, format_args!("duckdb: {}", text.trim()))
             .hint("tables and columns: memtrail sql --help, and `describe TABLE`"));
     }
