@@ -11,7 +11,7 @@ use crate::os::errno::keeping_errno;
 use crate::os::own_thread;
 
 /// The longest sleep, in milliseconds.
-const LONGEST: u64 = 2_000;
+const MAX_PAUSE: u64 = 2_000;
 /// A sleep is this part of the time that the program has done nothing.
 const PART: u64 = 8;
 /// A program that uses less than this part of a processor does nothing.
@@ -67,7 +67,7 @@ impl Rest {
 
 /// Milliseconds of a sleep, by the nanoseconds for which the program has done nothing.
 fn pause(idle: u64, least: u64) -> u64 {
-    (idle / PART / MILLISECOND).min(LONGEST).max(least)
+    (idle / PART / MILLISECOND).min(MAX_PAUSE).max(least)
 }
 
 /// The program was sampled: it does something.
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(pause(0, 150), 150);
         assert_eq!(pause(SECOND, 150), 150);
         assert_eq!(pause(8 * SECOND, 150), 1_000);
-        assert_eq!(pause(3_600 * SECOND, 150), LONGEST);
+        assert_eq!(pause(3_600 * SECOND, 150), MAX_PAUSE);
         assert_eq!(pause(3_600 * SECOND, 5_000), 5_000);
     }
 
