@@ -8,6 +8,7 @@ mod compilers;
 mod debian;
 mod docs;
 mod layers;
+mod mcp_clients;
 mod nextest;
 mod ocaml_tests;
 mod packages;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::canvas::{Canvas, STRONG};
 use crate::error::{Failure, Kind};
 use crate::json::Versioned;
+use crate::problems::Problems;
 
 /// Options for printing an answer.
 #[derive(clap::Args)]
@@ -48,6 +49,72 @@ impl Form {
             out.flush()?;
         }
         Ok(())
+    }
+}
+
+/// An answer that was found, and what is wrong with the files that it is about.
+pub(crate) struct Answer<'a, T> {
+    pub(crate) value: &'a T,
+    /// Damage of a snapshot, if the answer is about the part before it.
+    pub(crate) damage: Option<String>,
+    pub(crate) problems: Problems,
+}
+
+/// Whoever gets an answer: a command prints it, a server sends its JSON.
+pub(crate) trait Recipient {
+    /// Result of receiving an answer: an exit code, or JSON.
+    type Received;
+
+    /// Takes an answer, of which `draw` makes text.
+    fn receive<T: Serialize>(
+        self,
+        form: &Form,
+        answer: Answer<'_, T>,
+        draw: impl FnOnce(&mut Canvas),
+    ) -> Result<Self::Received, Failure>;
+}
+
+/// Prints answers.
+pub(crate) struct Printer;
+
+impl Recipient for Printer {
+    type Received = ExitCode;
+
+    fn receive<T: Serialize>(
+        self,
+        form: &Form,
+        answer: Answer<'_, T>,
+        draw: impl FnOnce(&mut Canvas),
+    ) -> Result<ExitCode, Failure> {
+        let Answer { value, damage, problems } = answer;
+        let printed = put(form, damage, value, draw);
+        let code = problems.finish();
+        Ok(code.unwrap_or(printed?))
+    }
+}
+
+/// Makes JSON of answers, the same that `--json` prints.
+pub(crate) struct JsonMaker;
+
+/// The JSON of an answer.
+pub(crate) struct JsonAnswer {
+    pub(crate) value: serde_json::Value,
+    pub(crate) problems: Vec<Failure>,
+}
+
+impl Recipient for JsonMaker {
+    type Received = JsonAnswer;
+
+    fn receive<T: Serialize>(
+        self,
+        _: &Form,
+        answer: Answer<'_, T>,
+        _: impl FnOnce(&mut Canvas),
+    ) -> Result<JsonAnswer, Failure> {
+        let Answer { value, damage, problems } = answer;
+        let value = serde_json::to_value(Versioned::new(value, damage.as_deref()));
+        let value = value.map_err(std::io::Error::from)?;
+        Ok(JsonAnswer { value, problems: problems.into_failures() })
     }
 }
 

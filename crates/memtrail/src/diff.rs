@@ -2,15 +2,16 @@
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::rc::Rc;
 
 use memtrail_engine::query::{self, Compare, Normalise};
-use memtrail_engine::{Difference, DifferenceRow, Engine, Setting};
+use memtrail_engine::{Difference, DifferenceRow, Engine, RecordingId, Setting};
 use memtrail_profile::calls::Status;
 use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent};
 use serde::Serialize;
 
-use crate::answer::{Form, put};
+use crate::answer::{Answer, Form, JsonAnswer, JsonMaker, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::compared::{self, Heaps};
@@ -20,6 +21,8 @@ use crate::heap::named;
 use crate::heap::sites::By;
 use crate::heap::table::Table;
 use crate::limit::{Limit, draw_left_out};
+use crate::problems::Problems;
+use crate::recording_cache::RecordingCache;
 use crate::recording_facts;
 use crate::recording_source::{Need, Process, RecordingSource};
 use crate::snapshot_file::{self, MemoryArgs};
@@ -64,6 +67,9 @@ pub(crate) struct Args {
     memory: MemoryArgs,
     #[command(flatten)]
     form: Form,
+    /// Traces that are read are kept there.
+    #[arg(skip)]
+    cache: RecordingCache,
 }
 
 /// What figures are divided by.
@@ -90,7 +96,7 @@ impl From<Scale> for Normalise {
 /// The answer: without `traces` if either side is a snapshot alone, without `heap` if either side has
 /// no snapshot.
 #[derive(Serialize)]
-struct Answer<'a> {
+struct Differences<'a> {
     /// Before and after.
     recordings: [String; 2],
     #[serde(flatten)]
@@ -110,37 +116,46 @@ struct Traces {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    answer(args, Printer)
+}
+
+/// The answer as JSON. What is opened is kept in a cache.
+pub(crate) fn json(mut args: Args, cache: &RecordingCache) -> Result<JsonAnswer, Failure> {
+    args.cache = cache.clone();
+    answer(&args, JsonMaker)
+}
+
+fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failure> {
     check_filter(&args.filters)?;
     let whole = Process::default();
     let recordings = [whole.open(&args.before)?, whole.open(&args.after)?];
-    let engine = Engine::new(Setting::default());
     let no_trace = recordings.iter().any(|recording| recording_facts::is_snapshot_alone(recording));
-    let mut verdict = ExitCode::SUCCESS;
+    let mut problems = Problems::default();
     let traces = if no_trace {
         None
     } else {
-        let mut sides = Vec::new();
-        for recording in &recordings {
-            let id = loading::add(&engine, recording)?;
-            let anomalies = engine.damage(id).unwrap_or_default();
+        let read = read(args, &recordings)?;
+        for (recording, id) in recordings.iter().zip(read.sides) {
+            let anomalies = read.engine.damage(id).unwrap_or_default();
             if let Err(failure) = damage::verdict(recording, &anomalies) {
-                verdict = failure.report();
+                problems.tell(failure);
             }
-            sides.push(id.0);
         }
-        Some(traces(&engine, &sides, args)?)
+        Some(traces(&read, args)?)
     };
     let heap = heaps([&args.before, &args.after], &recordings, no_trace, args.memory)?;
     let Limit(limit) = args.limit;
-    let (heap, unread) = heap.map(|(heap, unread)| (heap.limited(limit), unread)).unzip();
-    verdict = unread.flatten().unwrap_or(verdict);
-    let answer = Answer {
+    let heap = heap.map(|(heap, unread)| {
+        problems.append(unread);
+        heap.limited(limit)
+    });
+    let answer = Differences {
         recordings: recordings.each_ref().map(|recording| recording_facts::name(&recording.path)),
         traces,
         heap: heap.as_ref().map(|heap| &heap.answer),
     };
     let damage = heap.as_ref().and_then(|heap| heap.damage.clone());
-    let code = put(&args.form, damage, &answer, |canvas| {
+    recipient.receive(&args.form, Answer { value: &answer, damage, problems }, |canvas| {
         let [before, after] = &answer.recordings;
         canvas.line(&[(FAINT, &format!("before: {before}, after: {after}"))]);
         canvas.gap();
@@ -165,19 +180,39 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             let text = "allocation is not compared: a snapshot alone has no trace";
             canvas.paragraph(FAINT, 2, text);
         }
-    })?;
-    Ok(if code == ExitCode::SUCCESS { verdict } else { code })
+    })
 }
 
-fn traces(engine: &Engine, sides: &[u32], args: &Args) -> Result<Traces, Failure> {
+/// The traces of both sides, in one engine.
+struct BothTraces {
+    engine: Engine,
+    sides: [RecordingId; 2],
+}
+
+fn read(args: &Args, recordings: &[RecordingSource; 2]) -> Result<Rc<BothTraces>, Failure> {
+    let read = || {
+        let engine = Engine::new(Setting::default());
+        let [before, after] =
+            recordings.each_ref().map(|recording| loading::add(&engine, recording));
+        let sides = [before?, after?];
+        Ok(BothTraces { engine, sides })
+    };
+    // Traces of families are merged anew.
+    if recordings.iter().any(|recording| recording.is_merged()) {
+        return Ok(Rc::new(read()?));
+    }
+    args.cache.keep("both traces".to_owned(), &[&args.before, &args.after], read)
+}
+
+fn traces(BothTraces { engine, sides }: &BothTraces, args: &Args) -> Result<Traces, Failure> {
     let Limit(limit) = args.limit;
     let difference = |condition: Option<&str>| {
         let mut filter = args.filters.clone();
         filter.extend(condition.map(ToOwned::to_owned));
         let side = |rec: u32| query::Side { rec, filter: filter.clone() };
         let query = Compare {
-            a: side(sides[0]),
-            b: side(sides[1]),
+            a: side(sides[0].0),
+            b: side(sides[1].0),
             by: args.by.into(),
             normalise: args.normalise.into(),
             limit,
@@ -198,7 +233,7 @@ fn heaps(
     recordings: &[RecordingSource; 2],
     must: bool,
     memory: MemoryArgs,
-) -> Result<Option<(Heaps, Option<ExitCode>)>, Failure> {
+) -> Result<Option<(Heaps, Problems)>, Failure> {
     if recordings.iter().any(|recording| recording.family.is_some()) {
         let need = Need::Snapshots;
         let process = Process::default();
@@ -227,7 +262,7 @@ fn heaps(
         let message = format_args!("both are the same snapshot, {}", last.display());
         return Err(Failure::new(Kind::Usage, message).hint("name a second one to compare it with"));
     }
-    Ok(Some((of_snapshots([&first, &last], memory)?, None)))
+    Ok(Some((of_snapshots([&first, &last], memory)?, Problems::default())))
 }
 
 fn draw(canvas: &mut Canvas, traces: &Traces, scale: Scale, limit: usize) {

@@ -27,7 +27,7 @@ pub(crate) const PROGRAM_FAILED: u8 = 5;
 pub(crate) const UNJUDGED: u8 = 6;
 
 /// Why a command ends early.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Failure {
     kind: Kind,
     message: String,
@@ -107,6 +107,11 @@ impl Failure {
                 message!("hint: {}", hint);
             }
         }
+        self.exit_code()
+    }
+
+    /// The exit code of a command that fails this way.
+    pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self.kind {
             Kind::BrokenPipe => 0,
             Kind::Work => 1,

@@ -36,11 +36,14 @@ mod limit;
 mod loading;
 mod man;
 mod markdown;
+mod mcp;
 mod outcome;
 mod output;
 mod plain_text;
+mod problems;
 mod process;
 mod rates;
+mod recording_cache;
 mod recording_facts;
 mod recording_source;
 mod references;
@@ -107,6 +110,7 @@ enum Command {
     Trace(trace::Args),
     Doctor(doctor::Args),
     Demo(demo::Args),
+    Mcp(mcp::Args),
     Cache(cache::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -186,6 +190,7 @@ fn command() -> ExitCode {
         Command::Trace(args) => trace::run(&args),
         Command::Doctor(args) => doctor::run(&args),
         Command::Demo(args) => demo::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Cache(args) => cache::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Man(args) => man::run(&args),

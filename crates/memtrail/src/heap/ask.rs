@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::input::{Input, Which};
 use super::processes;
 use super::read::Read;
-use crate::answer::{Form, put};
+use crate::answer::{Answer, Form, Printer, Recipient};
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
 use crate::recording_source::{Fitting, Subject};
@@ -49,11 +49,19 @@ where
     Q: Question,
     Outcome<Q::Response>: Serialize,
 {
-    let asked = gather(subject, question.selection(), |path, member, reduction, read| {
+    find(subject, which, question)?.put(&which.form, draw)
+}
+
+/// Finds the answer to a question about some processes.
+pub(super) fn find<Q: Question>(
+    subject: &Subject,
+    which: &Which,
+    question: &Q,
+) -> Result<Gathered<Q::Response>, Failure> {
+    gather(subject, question.selection(), |path, member, reduction, read| {
         let types = question.needs_types();
         look(which, path, types, read, |_, view| Ok(reduction.query(question, member, view)?))
-    });
-    asked?.put(&which.form, draw)
+    })
 }
 
 /// Opens the snapshot of a process, of which `ask` asks something.
@@ -184,11 +192,24 @@ impl<A: Merge> Gathered<A> {
     where
         Outcome<A>: Serialize,
     {
+        self.give(Printer, form, draw)
+    }
+
+    /// Gives it to a recipient.
+    pub(super) fn give<R: Recipient>(
+        self,
+        recipient: R,
+        form: &Form,
+        draw: impl Fn(&mut Canvas, &A, Option<&Family<A>>),
+    ) -> Result<R::Received, Failure>
+    where
+        Outcome<A>: Serialize,
+    {
         let Self { outcome, read, absent_because } = self;
-        let printed = put(form, read.damage(), &outcome, |canvas| {
+        let damage = read.damage();
+        let answer = Answer { value: &outcome, damage, problems: read.into_problems() };
+        recipient.receive(form, answer, |canvas| {
             processes::draw(canvas, &outcome, absent_because, draw);
-        });
-        let code = read.finish();
-        Ok(code.unwrap_or(printed?))
+        })
     }
 }

@@ -12,6 +12,7 @@ use super::read::Read;
 use crate::answer::{Form, put};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
+use crate::problems::Problems;
 use crate::recording_source::{Fitting, Need, Process, Subject};
 use crate::snapshot_file::MemoryArgs;
 
@@ -118,10 +119,10 @@ fn between(
 pub(crate) fn of_families(
     sides: [&Subject; 2],
     memory: MemoryArgs,
-) -> Result<(Heaps, Option<ExitCode>), Failure> {
+) -> Result<(Heaps, Problems), Failure> {
     let mut read = Read::default();
     let heaps = between(sides, [None, None], memory, &mut read)?;
-    Ok((heaps, read.finish()))
+    Ok((heaps, read.into_problems()))
 }
 
 /// Compares an earlier and a later snapshot of each process.

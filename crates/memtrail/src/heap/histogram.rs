@@ -9,10 +9,11 @@ use memtrail_heap::Bytes;
 use memtrail_heap::query::{KindOrder, KindRow};
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::ask::ask;
+use super::ask::find;
 use super::input::Which;
 use super::owners;
 use super::table::{Table, outside, unknown_dead};
+use crate::answer::{Printer, Recipient};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::{Failure, Kind};
 use crate::limit::{Limit, draw_left_out};
@@ -91,6 +92,11 @@ pub(super) enum By {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    answer(args, Printer)
+}
+
+/// Gives the answer to a recipient.
+pub(crate) fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failure> {
     let selection = Selection {
         find: args.find.clone(),
         order: args.sort.into(),
@@ -112,10 +118,12 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
             describe: false,
             limit: selection.limit,
         };
-        return ask(&args.which, &question, owners::draw_list);
+        let found = find(&args.which.subject()?, &args.which, &question)?;
+        return found.give(recipient, &args.which.form, owners::draw_list);
     }
     let question = HistogramQuestion { by_type: args.by == By::Type, owner, selection };
-    ask(&args.which, &question, |canvas, histogram, family| {
+    let found = find(&args.which.subject()?, &args.which, &question)?;
+    found.give(recipient, &args.which.form, |canvas, histogram, family| {
         draw(canvas, args, histogram, family);
     })
 }

@@ -4,7 +4,6 @@ use std::any::Any;
 use std::cell::{Cell, OnceCell};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::Arc;
 
 use memtrail_engine::heap::{Opening, Room, open_heap};
@@ -149,8 +148,8 @@ pub(crate) struct Input {
     memory: MemoryArgs,
     /// The file with what `memtrail types` stored in the recording, once that was read.
     file: OnceCell<File>,
-    /// Set if the names of variables cannot be read, which was reported: the exit code.
-    without_names: Cell<Option<ExitCode>>,
+    /// Set if the names of variables cannot be read, which was reported.
+    without_names: Cell<Option<Failure>>,
 }
 
 impl Input {
@@ -204,7 +203,8 @@ impl Input {
         self.file.get_or_init(|| {
             let stored = lookup::stored(self.folder()).unwrap_or_else(|failure| {
                 // The snapshot can be read all the same.
-                self.without_names.set(Some(failure.report()));
+                failure.report();
+                self.without_names.set(Some(failure));
                 None
             });
             File::new(&self.path, stored.map(Arc::new), self.memory)
@@ -245,7 +245,7 @@ impl Input {
     }
 
     /// What was reported of the names that are stored beside the snapshot, once.
-    pub(super) fn reported(&self) -> Option<ExitCode> {
+    pub(super) fn reported(&self) -> Option<Failure> {
         self.without_names.take()
     }
 

@@ -2,6 +2,7 @@
 //! same blocks.
 
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use memtrail_engine::heap::{OfSnapshot, Outcome};
 use memtrail_engine::leaks::LeaksResponse;
@@ -15,6 +16,7 @@ use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::recording_cache::RecordingCache;
 use crate::recording_facts;
 use crate::recording_source::{Need, Process, Subject};
 use crate::references;
@@ -37,6 +39,15 @@ pub(crate) struct WhichRecording {
     snapshot: Option<String>,
     #[command(flatten)]
     pub(crate) memory: MemoryArgs,
+    /// Keeps traces and snapshots that are opened.
+    #[arg(skip)]
+    cache: RecordingCache,
+}
+
+/// A trace in an engine of its own.
+pub(crate) struct Traced {
+    pub(crate) engine: Engine,
+    pub(crate) id: RecordingId,
 }
 
 /// Trace and snapshot, opened.
@@ -57,10 +68,16 @@ impl WhichRecording {
             process: Process::default(),
             snapshot: None,
             memory: MemoryArgs::default(),
+            cache: RecordingCache::default(),
         }
     }
 
-    pub(super) fn open(&self) -> Result<Joined, Failure> {
+    /// Keeps what is opened in a cache, and takes it from there.
+    pub(crate) fn keep_in(&mut self, cache: &RecordingCache) {
+        self.cache = cache.clone();
+    }
+
+    pub(super) fn open(&self) -> Result<Rc<Joined>, Failure> {
         self.open_of(&self.process.one(&self.path, Need::Snapshots)?)
     }
 
@@ -75,8 +92,21 @@ impl WhichRecording {
     }
 
     /// The snapshot of one of them.
-    pub(super) fn open_of(&self, path: &Path) -> Result<Joined, Failure> {
-        Joined::open(Recording::open(path)?, self.snapshot.as_deref(), self.memory)
+    pub(super) fn open_of(&self, path: &Path) -> Result<Rc<Joined>, Failure> {
+        let recording = Recording::open(path)?;
+        let wanted = self.snapshot.as_deref();
+        let open = || Joined::open(recording, wanted, self.memory);
+        let what = format!("snapshot {}", wanted.unwrap_or("(last)"));
+        self.cache.keep(what, &[path], open)
+    }
+
+    /// The trace of a recording without snapshots of OCaml's heap.
+    pub(crate) fn open_trace(&self, recording: &Recording) -> Result<Rc<Traced>, Failure> {
+        self.cache.keep("trace".to_owned(), &[&recording.path], || {
+            let engine = Engine::new(Setting::default());
+            let id = loading::add(&engine, recording)?;
+            Ok(Traced { engine, id })
+        })
     }
 
     /// Gives the engine the references of a native program's recording.
@@ -90,7 +120,7 @@ impl WhichRecording {
     }
 
     /// A snapshot alone, too: nothing is known of the calls that allocated its blocks, nor when.
-    pub(super) fn open_with_or_without_trace(&self, path: &Path) -> Result<Joined, Failure> {
+    pub(super) fn open_with_or_without_trace(&self, path: &Path) -> Result<Rc<Joined>, Failure> {
         if path.is_dir() || !snapshot_file::is_snapshot(path) {
             return self.open_of(path);
         }
@@ -102,7 +132,7 @@ impl WhichRecording {
         let id = engine.add_without_trace(loading::describe_snapshot(&path, &facts));
         let snapshot = facts.number;
         engine.add_snapshot(id, facts, Some(file));
-        Ok(Joined { recording, engine, id, snapshot, path, files })
+        Ok(Rc::new(Joined { recording, engine, id, snapshot, path, files }))
     }
 
     /// Those that are asked for: of a family, all in which leaks are found.
@@ -111,7 +141,7 @@ impl WhichRecording {
     }
 
     /// One of [`all`](Self::all), with earlier snapshots.
-    pub(crate) fn open_one(&self, path: &Path) -> Result<Joined, Failure> {
+    pub(crate) fn open_one(&self, path: &Path) -> Result<Rc<Joined>, Failure> {
         let joined = self.open_of(path)?;
         joined.add_earlier();
         Ok(joined)

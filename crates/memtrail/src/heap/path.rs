@@ -8,10 +8,11 @@ use memtrail_engine::question::{
 use memtrail_heap::query::{DisjointPaths, FoldedContainer, Step};
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::ask::{ask, ask_about};
+use super::ask::find;
 use super::input::Which;
 use super::table::{Table, outside};
 use super::title::{field_of, with_type};
+use crate::answer::{Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -51,18 +52,25 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    answer(args, Printer)
+}
+
+/// Gives the answer to a recipient.
+pub(crate) fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failure> {
     let (Limit(limit), which) = (args.limit, &args.which);
     let (unfolded, sample) = (args.unfolded, args.sample);
     let of = match (args.block, &args.kind, &args.r#type) {
         (Some(block), ..) if args.all => {
             let question = DisjointPathsQuestion { block, unfolded, limit };
-            return ask_about(&which.only()?, which, &question, |canvas, found, _| {
+            let found = find(&which.only()?, which, &question)?;
+            return found.give(recipient, &which.form, |canvas, found, _| {
                 draw_all(canvas, block, found);
             });
         }
         (Some(block), ..) => {
             let question = PathQuestion { block, unfolded };
-            return ask_about(&which.only()?, which, &question, |canvas, found, _| {
+            let found = find(&which.only()?, which, &question)?;
+            return found.give(recipient, &which.form, |canvas, found, _| {
                 draw_one(canvas, block, found);
             });
         }
@@ -70,7 +78,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
         (None, kind, None) => BlocksOf::Kind(kind.clone().unwrap_or_default()),
     };
     let question = PathShapesQuestion { of, sample, limit };
-    ask(which, &question, |canvas, shapes, _| draw_shapes(canvas, shapes))
+    let found = find(&which.subject()?, which, &question)?;
+    found.give(recipient, &which.form, |canvas, shapes, _| draw_shapes(canvas, shapes))
 }
 
 fn draw_shapes(canvas: &mut Canvas, shapes: &PathShapes) {

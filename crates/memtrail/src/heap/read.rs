@@ -4,15 +4,15 @@ use std::process::ExitCode;
 
 use super::joined::Joined;
 use crate::error::Failure;
+use crate::problems::Problems;
 use crate::recording_source::Fitting;
 
 /// Damage, notes and failures of the processes that a question is about.
 #[derive(Default)]
 pub(super) struct Read {
     damage: Vec<String>,
-    code: Option<ExitCode>,
     notes: Vec<String>,
-    verdicts: Vec<Failure>,
+    problems: Problems,
 }
 
 impl Read {
@@ -31,7 +31,7 @@ impl Read {
             return Err(failures.swap_remove(0));
         }
         for failure in failures {
-            self.reported(Some(failure.report()));
+            self.problems.tell(failure);
         }
         Ok(())
     }
@@ -41,9 +41,9 @@ impl Read {
         self.damage.extend(damage);
     }
 
-    /// Remembers the exit code of a failure that was reported.
-    pub(super) fn reported(&mut self, code: Option<ExitCode>) {
-        self.code = code.or(self.code);
+    /// Remembers a failure that was reported.
+    pub(super) fn reported(&mut self, failure: Option<Failure>) {
+        self.problems.add_told(failure);
     }
 
     /// Remembers notes on a recording's figures, and the damage of its trace.
@@ -54,7 +54,7 @@ impl Read {
 
     /// Remembers the damage of a trace. Its figures are good all the same.
     pub(super) fn judge(&mut self, verdict: Result<ExitCode, Failure>) {
-        self.verdicts.extend(verdict.err());
+        self.problems.add(verdict);
     }
 
     /// Remembers notes, each once.
@@ -75,9 +75,13 @@ impl Read {
         (!self.damage.is_empty()).then(|| self.damage.join("; "))
     }
 
+    /// Damaged traces, and processes that were not read.
+    pub(super) fn into_problems(self) -> Problems {
+        self.problems
+    }
+
     /// Reports damaged traces after the answer was printed; returns the exit code if anything was reported.
     pub(super) fn finish(self) -> Option<ExitCode> {
-        let Self { code, verdicts, .. } = self;
-        verdicts.iter().fold(code, |_, failure| Some(failure.report()))
+        self.problems.finish()
     }
 }

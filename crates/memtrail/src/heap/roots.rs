@@ -9,12 +9,13 @@ use memtrail_heap::query::{Everything, RootRow, joint_name};
 use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, percent, ratio};
 
-use super::ask::{ask, ask_about};
+use super::ask::find;
 use super::input::Which;
 use super::named::{kind as named_kind, size as named_size};
 use super::owners;
 use super::table::{Table, Text, outside};
 use super::title::Title;
+use crate::answer::{Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::{Limit, draw_left_out};
@@ -73,17 +74,24 @@ enum Sort {
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    answer(args, Printer)
+}
+
+/// Gives the answer to a recipient.
+pub(crate) fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failure> {
     let (Limit(limit), which) = (args.limit, &args.which);
     let (name, kind, min) = (args.name.clone(), args.kind, args.min.max(Bytes(1)));
+    let subject = which.subject()?;
     if args.retained || args.sort == Sort::Reachable {
         let by_reach = args.sort == Sort::Reachable;
         let question = RootsQuestion { name, kind, min, by_reach, limit };
-        return ask(which, &question, |canvas, roots, _| draw(canvas, args, roots));
+        let found = find(&subject, which, &question)?;
+        return found.give(recipient, &which.form, |canvas, roots, _| draw(canvas, args, roots));
     }
-    let subject = which.subject()?;
     let describe = matches!(subject, Subject::One(_));
     let question = OwnersQuestion { name, kind, min, count_blocks: false, describe, limit };
-    ask_about(&subject, which, &question, |canvas, owners, family| {
+    let found = find(&subject, which, &question)?;
+    found.give(recipient, &which.form, |canvas, owners, family| {
         if owners.rows.is_empty() {
             nothing(canvas, args, ["own", "own anything"]);
         } else {

@@ -13,10 +13,11 @@ use super::processes;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use super::why::allocated;
-use crate::answer::Form;
+use crate::answer::{Form, JsonAnswer, JsonMaker, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
 use crate::limit::{Limit, draw_left_out};
+use crate::recording_cache::RecordingCache;
 
 /// Show which calls allocated what a root owns, or the blocks of a type
 ///
@@ -47,6 +48,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    answer(args, Printer)
+}
+
+/// The answer as JSON. What is opened is kept in a cache.
+pub(crate) fn json(mut args: Args, cache: &RecordingCache) -> Result<JsonAnswer, Failure> {
+    args.which.keep_in(cache);
+    answer(&args, JsonMaker)
+}
+
+fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failure> {
     let (Limit(limit), which) = (args.limit, &args.which);
     let subject = which.subject()?;
     let wanted = subject.rows(limit);
@@ -63,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         reduction.add(member, found.response);
         Ok(())
     });
-    asked?.put(&args.form, draw)
+    asked?.give(recipient, &args.form, draw)
 }
 
 fn draw(canvas: &mut Canvas, who: &WhoResponse, family: Option<&Family<WhoResponse>>) {

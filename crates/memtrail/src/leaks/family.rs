@@ -1,7 +1,6 @@
 //! Leak suspects of a family: those of all its processes, ranked together.
 
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 use memtrail_engine::leaks::{self, Conclusion, LeaksResponse, Suspect};
 use memtrail_recording::Recording;
@@ -10,9 +9,10 @@ use serde::Serialize;
 
 use super::look::{Found, look};
 use super::{Args, draw_more_suspects, draw_suspect};
-use crate::answer::put;
+use crate::answer::{Answer, Recipient};
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
+use crate::problems::Problems;
 use crate::recording_facts;
 use crate::references::draw;
 use crate::shell_quote;
@@ -51,9 +51,13 @@ struct ProcessLeaks {
     partial: Option<String>,
 }
 
-pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failure> {
+pub(super) fn answer<R: Recipient>(
+    args: &Args,
+    recordings: &[PathBuf],
+    recipient: R,
+) -> Result<R::Received, Failure> {
     let mut found = FamilyLeaks::default();
-    let (mut code, mut damage, mut notes) = (ExitCode::SUCCESS, Vec::new(), Vec::new());
+    let (mut problems, mut damage, mut notes) = (Problems::default(), Vec::new(), Vec::new());
     let mut untyped = 0;
     for path in recordings {
         let Found { leaks: mut found_here, partial, caveats, lacks_names, verdict } =
@@ -66,7 +70,7 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
             }
         }
         if let Err(failure) = verdict {
-            code = failure.report();
+            problems.tell(failure);
         }
         let recording = path.display().to_string();
         let suspects = std::mem::take(&mut found_here.suspects).into_iter();
@@ -90,7 +94,8 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
     found.left_out += found.suspects.len().saturating_sub(args.limit.0);
     found.suspects.truncate(args.limit.0);
     let damage = (!damage.is_empty()).then(|| damage.join("; "));
-    let put = put(&args.form, damage, &found, |canvas| {
+    let answer = Answer { value: &found, damage, problems };
+    recipient.receive(&args.form, answer, |canvas| {
         if found.suspects.is_empty() {
             canvas.paragraph(STRONG, 2, &found.conclusion.description);
         }
@@ -127,6 +132,5 @@ pub(super) fn run(args: &Args, recordings: &[PathBuf]) -> Result<ExitCode, Failu
         for note in &notes {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
-    })?;
-    Ok(if code == ExitCode::SUCCESS { put } else { code })
+    })
 }

@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use memtrail_engine::heap::OfSnapshot;
 use memtrail_engine::leaks::{LeaksResponse, with_sites};
 use memtrail_engine::query::HeapLeaks;
-use memtrail_engine::{Engine, Setting};
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
@@ -64,9 +63,9 @@ fn among_sites(
     recording: &Recording,
     limit: usize,
 ) -> Result<Found, Failure> {
-    let engine = Engine::new(Setting::default());
-    let id = loading::add(&engine, recording)?;
-    which.give_references(&engine, id, recording)?;
+    let traced = which.open_trace(recording)?;
+    let (engine, id) = (&traced.engine, traced.id);
+    which.give_references(engine, id, recording)?;
     let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),

@@ -7,18 +7,20 @@ mod markdown;
 mod suppressed;
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use memtrail_engine::leaks::{LeaksResponse, Suspect};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes, percent};
 
-use crate::answer::{Form, put};
+use crate::answer::{Answer, Form, JsonAnswer, JsonMaker, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::joined::WhichRecording;
 use crate::limit::{Limit, draw_left_out};
+use crate::problems::Problems;
+use crate::recording_cache::RecordingCache;
 use crate::recording_facts;
 use crate::references::draw as references;
 use crate::snapshot_file::{self, MemoryArgs};
@@ -69,12 +71,29 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let recordings = args.which.all()?;
     match recordings.as_slice() {
-        [only] => one(args, only),
+        [only] if args.evidence || args.markdown => write(args, only),
         _ if args.markdown => {
             Err(Failure::new(Kind::Usage, "--markdown shows the suspects of one process")
                 .hint("choose it with --process PID"))
         }
-        several => family::run(args, several),
+        all => answer(args, all, Printer),
+    }
+}
+
+/// The answer as JSON. What is opened is kept in a cache.
+pub(crate) fn json(mut args: Args, cache: &RecordingCache) -> Result<JsonAnswer, Failure> {
+    args.which.keep_in(cache);
+    answer(&args, &args.which.all()?, JsonMaker)
+}
+
+fn answer<R: Recipient>(
+    args: &Args,
+    recordings: &[PathBuf],
+    recipient: R,
+) -> Result<R::Received, Failure> {
+    match recordings {
+        [only] => one(args, only, recipient),
+        several => family::answer(args, several, recipient),
     }
 }
 
@@ -91,19 +110,25 @@ pub(crate) fn suspects(path: &Path, memory: MemoryArgs) -> Result<Vec<Suspect>, 
     Ok(look::look_at(&which, path, usize::MAX)?.leaks.suspects)
 }
 
-fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
-    let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
+/// Writes the evidence of a recording, or Markdown.
+fn write(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
+    let Found { leaks, partial, verdict, .. } = look(args, path)?;
     if args.evidence {
         json::print(&leaks.evidence)?;
-        return verdict;
-    }
-    if args.markdown {
+    } else {
         let page = markdown::Page { leaks: &leaks, recording: path, partial: partial.as_deref() };
         write!(anstream::stdout(), "{page}")?;
-        return verdict;
     }
+    verdict
+}
+
+fn one<R: Recipient>(args: &Args, path: &Path, recipient: R) -> Result<R::Received, Failure> {
+    let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
     let recording = shell_quote::path(path);
-    put(&args.form, partial, &leaks, |canvas| {
+    let mut problems = Problems::default();
+    problems.add(verdict);
+    let answer = Answer { value: &leaks, damage: partial, problems };
+    recipient.receive(&args.form, answer, |canvas| {
         if let Some(unreachable) = &leaks.unreachable {
             references::unreachable(canvas, unreachable);
             canvas.gap();
@@ -118,8 +143,7 @@ fn one(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }
-    })?;
-    verdict
+    })
 }
 
 /// Prints suspects; `recording` is what commands are to be called with.
@@ -172,7 +196,7 @@ fn draw_suspect(canvas: &mut Canvas, number: usize, suspect: &Suspect, recording
 
 /// What to ask next: what retains what the program's own function allocated; or, of what a library allocated from its
 /// event loop, which calls allocated what the variable owns. Without samples it is what else leads to the variable's memory.
-fn next_command<'a>(
+pub(crate) fn next_command<'a>(
     function: Option<&'a str>,
     kind: &str,
     owner: &'a str,

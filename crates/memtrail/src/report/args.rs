@@ -7,6 +7,7 @@ use memtrail_profile::sites::By;
 
 use super::when::{self, LiveAt, Range};
 use crate::limit::Limit;
+use crate::recording_cache::RecordingCache;
 use crate::recording_source::Process;
 
 /// Show where memory was allocated, and what of it is still live
@@ -82,6 +83,10 @@ pub(crate) struct Args {
     /// Columns to use instead of the terminal's
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(40..))]
     pub(super) width: Option<u16>,
+
+    /// The profile that is read is kept there.
+    #[arg(skip)]
+    pub(super) cache: RecordingCache,
 }
 
 /// What `--by` takes.

@@ -17,7 +17,7 @@ use crate::process::memory::ResidentMemory;
 const FORMAT: u32 = 1;
 
 #[derive(Serialize)]
-struct Document<'a> {
+pub(super) struct Document<'a> {
     format: u32,
     memtrail: &'static str,
     recording: Recording<'a>,
@@ -48,16 +48,16 @@ struct Recording<'a> {
     damaged: &'a [String],
 }
 
-/// The whole object, indented, with a line end.
-pub(super) fn render(
-    recording: &memtrail_recording::Recording,
-    damaged: &[String],
-    view: &str,
-    report: &Report,
-    family: Option<&FamilyReport>,
-    process: &Process,
-) -> String {
-    let document = Document {
+/// The whole object.
+pub(super) fn document<'a>(
+    recording: &'a memtrail_recording::Recording,
+    damaged: &'a [String],
+    view: &'a str,
+    report: &'a Report,
+    family: Option<&'a FamilyReport>,
+    process: &'a Process,
+) -> Document<'a> {
+    Document {
         format: FORMAT,
         memtrail: env!("CARGO_PKG_VERSION"),
         recording: Recording {
@@ -71,7 +71,11 @@ pub(super) fn render(
         memory: process.memory.as_ref(),
         collections: process.collections.as_ref(),
         report,
-    };
-    let text = serde_json::to_string_pretty(&document);
+    }
+}
+
+/// The object as text, indented, with a line end.
+pub(super) fn render(document: &Document<'_>) -> String {
+    let text = serde_json::to_string_pretty(document);
     text.expect("numbers and strings can always be written") + "\n"
 }

@@ -20,6 +20,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::ops::Deref;
 use std::process::ExitCode;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
@@ -34,15 +35,19 @@ use memtrail_text::rounded;
 pub(crate) use self::args::Args;
 use self::family::FamilyReport;
 use self::when::{LiveAt, Span, When};
+use crate::answer::JsonAnswer;
 use crate::canvas;
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::figure_files;
 use crate::leaks::headline;
+use crate::problems::Problems;
 use crate::process::collections;
 use crate::process::memory::ResidentMemory;
 use crate::rates;
+use crate::recording_cache::RecordingCache;
+use crate::recording_source::RecordingSource;
 use crate::snapshot_file::stored;
 
 /// Points of the timeline in JSON.
@@ -50,17 +55,48 @@ const JSON_POINTS: usize = 200;
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+/// Figures of a recording for a report.
+struct Found {
+    recording: RecordingSource,
+    profile: Rc<Profile>,
+    selection: TimeSelection,
+    report: Report,
+    /// The processes, if it is a family's.
+    family: Option<FamilyReport>,
+    process: Process,
+    /// Damage of the files of figures beside the trace.
+    damaged: Vec<String>,
+}
+
+impl Found {
+    /// The result of the command: a failure if the recording is damaged.
+    fn verdict(&self) -> Result<ExitCode, Failure> {
+        damage::with_figures(&self.recording, &self.profile.damage, &self.damaged)
+    }
+
+    /// The command that shows the same as a page.
+    fn view(&self) -> String {
+        link::command(&self.recording, &self.selection)
+    }
+
+    /// All of it for programs.
+    fn document<'a>(&'a self, view: &'a str) -> json::Document<'a> {
+        let Self { recording, report, family, process, damaged, .. } = self;
+        json::document(recording, damaged, view, report, family.as_ref(), process)
+    }
+}
+
+/// Finds the figures, with so many points of the timeline.
+fn find(args: &Args, zone: &TimeZone, points: usize) -> Result<Found, Failure> {
     let recording = args.process.open(&args.recording)?;
-    let profile = read(&recording)?;
-    let zone = TimeZone::system();
-    let width = canvas::width(args.width);
-    let question = Question {
-        selection: select(args, &profile, &zone)?,
-        by: args.by.into(),
-        top: args.limit.0,
-        points: if args.json { JSON_POINTS } else { curve::points(width) },
+    let profile = if recording.is_merged() {
+        // The trace was merged anew.
+        Rc::new(read(&recording)?)
+    } else {
+        args.cache.keep("profile".to_owned(), &[&recording.path], || read(&recording))?
     };
+    let selection = select(args, &profile, zone)?;
+    let question = Question { selection, by: args.by.into(), top: args.limit.0, points };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));
     let family = recording.family.as_ref().map(|family| FamilyReport::new(family, &question));
     let process = Process {
@@ -69,31 +105,50 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         collections: collections::of(&recording),
     };
     let damaged = figure_files::damaged(&recording);
+    Ok(Found { recording, profile, selection, report, family, process, damaged })
+}
+
+/// The answer as JSON. What is opened is kept in a cache.
+pub(crate) fn json(mut args: Args, cache: &RecordingCache) -> Result<JsonAnswer, Failure> {
+    args.cache = cache.clone();
+    let found = find(&args, &TimeZone::system(), JSON_POINTS)?;
+    let mut problems = Problems::default();
+    problems.add(found.verdict());
+    let value = serde_json::to_value(found.document(&found.view()));
+    let value = value.map_err(std::io::Error::from)?;
+    Ok(JsonAnswer { value, problems: problems.into_failures() })
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+    let zone = TimeZone::system();
+    let width = canvas::width(args.width);
+    let points = if args.json { JSON_POINTS } else { curve::points(width) };
+    let found = find(args, &zone, points)?;
+    let Found { recording, selection, report, family, process, .. } = &found;
     if args.markdown {
-        let mut report = report;
+        let mut report = report.clone();
         if args.redact {
             redacted::redact(&mut report, &stored::library_units(&recording.path));
         }
-        let page =
-            markdown::Page { report: &report, recording: &recording, is_redacted: args.redact };
+        let page = markdown::Page { report: &report, recording, is_redacted: args.redact };
         write!(anstream::stdout(), "{page}")?;
-        return damage::with_figures(&recording, &profile.damage, &damaged);
+        return found.verdict();
     }
-    let command = link::command(&recording, &question.selection);
     let text = if args.json {
-        json::render(&recording, &damaged, &command, &report, family.as_ref(), &process)
+        json::render(&found.document(&found.view()))
     } else {
         // A family's verdict is on each of its processes.
-        let verdict = if recording.family.is_none() { headline(&recording) } else { None };
+        let verdict = if recording.family.is_none() { headline(recording) } else { None };
         let verdict = verdict.as_deref();
         let mut text =
-            text::render(&recording, &report, family.as_ref(), &process, verdict, width, &zone);
-        let in_browser = (report.totals.allocated.samples > 0).then_some(command);
-        let leaks = verdict.map(|_| link::leaks(&recording));
+            text::render(recording, report, family.as_ref(), process, verdict, width, &zone);
+        let in_browser =
+            (report.totals.allocated.samples > 0).then(|| link::command(recording, selection));
+        let leaks = verdict.map(|_| link::leaks(recording));
         for (what, command) in [
             ("the evidence on leaks", leaks),
             ("in the browser", in_browser),
-            ("what retains it", link::heap(&recording)),
+            ("what retains it", link::heap(recording)),
         ] {
             let (faint, plain) = (canvas::FAINT.render(), canvas::FAINT.render_reset());
             if let Some(command) = command {
@@ -105,7 +160,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()?;
-    damage::with_figures(&recording, &profile.damage, &damaged)
+    found.verdict()
 }
 
 /// What is known of the process besides its allocations.

@@ -196,14 +196,10 @@ fn what_is_missing_is_said() {
 fn json_holds_everything() {
     let question = Question { top: 1, points: 2, ..question(Some(Moment::End)) };
     let recording = recorded(r#""state": "complete""#, r#"{"exited": {"code": 0}}"#);
-    let text = json::render(
-        &recording,
-        &[],
-        "memtrail view x",
-        &report(CACHE, &question),
-        None,
-        &NOTHING_KNOWN,
-    );
+    let report = report(CACHE, &question);
+    let view = "memtrail view x";
+    let text = json::document(&recording, &[], view, &report, None, &NOTHING_KNOWN);
+    let text = json::render(&text);
     let version = format!("\"memtrail\": \"{}\",\n  \"rec", env!("CARGO_PKG_VERSION"));
     insta::assert_snapshot!(text.replace(&version, "\"memtrail\": \"VERSION\",\n  \"rec"));
 }

@@ -22,6 +22,7 @@ use memtrail_recording::{
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
+use crate::answer::JsonAnswer;
 use crate::error::{Failure, Kind};
 use crate::json;
 use crate::recording_facts::is_native;
@@ -112,29 +113,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message)
             .hint(format_args!("leave it out: memtrail snapshot {pid}")));
     }
-    let before = snapshots(&folder)?.ok_or_else(|| takes_no_requests(pid, &folder))?;
-    let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
-    let request = folder.join(REQUEST_FILE);
-    write_request(&request).map_err(|error| {
-        Failure::new(Kind::Work, format_args!("cannot write {}: {error}", request.display()))
-    })?;
-    let asked = Instant::now();
-    let found = loop {
-        thread::sleep(LOOK);
-        let all = snapshots(&folder)?.unwrap_or_default();
-        let answer = |snapshot: &Snapshot| {
-            snapshot.number > last && snapshot.reason == SnapshotReason::Request
-        };
-        if let Some(found) = all.into_iter().find(answer) {
-            break found;
-        }
-        let ended = !is_alive(pid);
-        if ended || asked.elapsed() > args.wait {
-            // Nobody must find it later.
-            let _ = fs::remove_file(&request);
-            return Err(no_answer(pid, &folder, ended, args.wait));
-        }
-    };
+    let found = request(pid, &folder, args.wait)?;
     let file = folder.join(&found.file);
     let mut out = std::io::stdout().lock();
     if args.json {
@@ -155,8 +134,58 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             }
             Ok(ExitCode::SUCCESS)
         }
-        SnapshotOutcome::Failed { reason } => {
-            Err(Failure::new(Kind::Work, format_args!("no snapshot of process {pid}: {reason}")))
+        SnapshotOutcome::Failed { reason } => Err(not_taken(pid, &reason)),
+    }
+}
+
+/// Takes a snapshot of the program that a recording is of, and returns its JSON. Programs that memtrail did not start are
+/// refused.
+pub(crate) fn json_of_recorded(folder: &Path, wait: Duration) -> Result<JsonAnswer, Failure> {
+    let Target { pid, folder } = match find::target(folder)? {
+        Found::Recorded(target) => target,
+        Found::Foreign { pid, .. } => {
+            let message = format_args!("process {pid} was not started by memtrail");
+            return Err(Failure::new(Kind::Input, message)
+                .hint(format_args!("a person may take one: memtrail snapshot {pid}")));
+        }
+    };
+    let found = request(pid, &folder, wait)?;
+    if let SnapshotOutcome::Failed { reason } = &found.outcome {
+        return Err(not_taken(pid, reason));
+    }
+    let file = folder.join(&found.file);
+    let answer = Answer { pid, path: file.to_string_lossy(), snapshot: &found };
+    let value = serde_json::to_value(json::Versioned::new(&answer, None));
+    Ok(JsonAnswer { value: value.map_err(std::io::Error::from)?, problems: Vec::new() })
+}
+
+fn not_taken(pid: u32, reason: &str) -> Failure {
+    Failure::new(Kind::Work, format_args!("no snapshot of process {pid}: {reason}"))
+}
+
+/// Asks a recorded process for a snapshot, and waits for it.
+fn request(pid: u32, folder: &Path, wait: Duration) -> Result<Snapshot, Failure> {
+    let before = snapshots(folder)?.ok_or_else(|| takes_no_requests(pid, folder))?;
+    let last = before.iter().map(|snapshot| snapshot.number).max().unwrap_or(0);
+    let request = folder.join(REQUEST_FILE);
+    write_request(&request).map_err(|error| {
+        Failure::new(Kind::Work, format_args!("cannot write {}: {error}", request.display()))
+    })?;
+    let asked = Instant::now();
+    loop {
+        thread::sleep(LOOK);
+        let all = snapshots(folder)?.unwrap_or_default();
+        let answer = |snapshot: &Snapshot| {
+            snapshot.number > last && snapshot.reason == SnapshotReason::Request
+        };
+        if let Some(found) = all.into_iter().find(answer) {
+            return Ok(found);
+        }
+        let ended = !is_alive(pid);
+        if ended || asked.elapsed() > wait {
+            // Nobody must find it later.
+            let _ = fs::remove_file(&request);
+            return Err(no_answer(pid, folder, ended, wait));
         }
     }
 }

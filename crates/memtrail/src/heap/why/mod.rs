@@ -9,23 +9,23 @@ use clap::ValueEnum;
 use memtrail_engine::heap::{AliveEstimate, OwnerShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
 use memtrail_engine::question::{Family, Retainers, Selection};
-use memtrail_engine::{Engine, Setting};
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{count, grouped, percent, seconds};
 
-use super::ask::gather;
+use super::ask::{Gathered, gather};
 use super::joined::{WhichRecording, has_references_alone};
 use super::processes;
 use super::read::Read;
 use super::sites::found;
 use super::table::Table;
 use super::title::Title;
-use crate::answer::Form;
+use crate::answer::{Form, JsonAnswer, JsonMaker, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::{Failure, Kind};
 use crate::limit::{Limit, draw_left_out};
+use crate::recording_cache::RecordingCache;
 use crate::references::draw;
-use crate::{caveats, damage, loading};
+use crate::{caveats, damage};
 
 /// Show what retains what a function allocated
 ///
@@ -80,23 +80,38 @@ pub(super) enum StackFormat {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let Limit(limit) = args.limit;
-    // A file has as many paths as there can be.
-    let limit = if args.format.is_some() { usize::MAX } else { limit };
-    let subject = args.which.subject_with_retainers()?;
-    let wanted = subject.rows(limit);
-    let asked = gather(&subject, Selection::first((), limit), |path, member, reduction, read| {
-        reduction.add(member, find(args, path, wanted, read)?);
-        Ok(())
-    })?;
     if let Some(format) = args.format {
+        // A file has as many paths as there can be.
+        let asked = find_all(args, usize::MAX)?;
         let heaps = asked.each().into_iter();
         let heaps: Vec<_> =
             heaps.filter_map(|(name, of)| Some((name, of.heap.as_ref()?))).collect();
         stacks::write(args, format, &heaps)?;
         return Ok(asked.finish());
     }
-    asked.put(&args.form, |canvas, retainers, family| draw_both(canvas, args, retainers, family))
+    answer(args, Printer)
+}
+
+/// The answer as JSON. What is opened is kept in a cache.
+pub(crate) fn json(mut args: Args, cache: &RecordingCache) -> Result<JsonAnswer, Failure> {
+    args.which.keep_in(cache);
+    answer(&args, JsonMaker)
+}
+
+fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failure> {
+    find_all(args, args.limit.0)?.give(recipient, &args.form, |canvas, retainers, family| {
+        draw_both(canvas, args, retainers, family);
+    })
+}
+
+/// Finds what retains it in all recordings that are meant, so many rows of it.
+fn find_all(args: &Args, limit: usize) -> Result<Gathered<Retainers>, Failure> {
+    let subject = args.which.subject_with_retainers()?;
+    let wanted = subject.rows(limit);
+    gather(&subject, Selection::first((), limit), |path, member, reduction, read| {
+        reduction.add(member, find(args, path, wanted, read)?);
+        Ok(())
+    })
 }
 
 /// Finds what retains it in one recording, so many rows of it.
@@ -154,11 +169,11 @@ fn of_native(
         return Err(Failure::new(Kind::Usage, message));
     };
     let recording = Recording::open(path)?;
-    let engine = Engine::new(Setting::default());
-    let id = loading::add(&engine, &recording)?;
-    args.which.give_references(&engine, id, &recording)?;
+    let traced = args.which.open_trace(&recording)?;
+    let (engine, id) = (&traced.engine, traced.id);
+    args.which.give_references(engine, id, &recording)?;
     let found = engine.referrers(id, name, limit).map_err(|error| {
-        loading::refused(&error).hint("list who allocates: memtrail report REC")
+        crate::loading::refused(&error).hint("list who allocates: memtrail report REC")
     })?;
     read.note(caveats::reported(&recording).of_allocation().notes());
     read.judge(damage::verdict(&recording, &engine.damage(id).unwrap_or_default()));
