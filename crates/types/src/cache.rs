@@ -11,10 +11,10 @@ use crate::{results, trusted_folder};
 
 /// The first part of the names of helpers.
 pub(crate) const PREFIX: &str = "types-";
-/// What was not used for so long is removed.
+/// Files that were not used for so long are removed.
 const MAX_UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// How many files of one kind are kept at most, and bytes of them: those that were used last.
+/// The most files of one kind that are kept, and bytes of them: those that were used last.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) files: usize,

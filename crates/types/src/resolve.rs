@@ -53,7 +53,7 @@ pub fn resolve(
     (types, error)
 }
 
-/// The same without what was found earlier.
+/// Reads the compiler's files, whatever was found earlier.
 fn resolve_anew(
     path: &Path,
     program: &Program<'_>,

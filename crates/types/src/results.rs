@@ -1,7 +1,7 @@
 //! Results of searches, kept in the cache by all that they depend on: a program that was searched once has its names and
 //! types at once in each later recording.
 //!
-//! These are the program's units, each of the compiler's files that has the name of one, by size and time, and the
+//! A result depends on the program's units, each of the compiler's files that has the name of one, by size and time, and the
 //! compilers. A result that a failure of the reader may have made smaller is not kept.
 
 use std::fs;
@@ -22,7 +22,7 @@ use crate::unit::Types;
 
 /// The first part of the names of their files.
 pub(crate) const PREFIX: &str = "found-types-";
-/// How many are kept. That of coqc's 600 units takes ten million bytes.
+/// The most results that are kept. That of coqc's 600 units takes ten million bytes.
 const LIMITS: Limits = Limits { files: 64, bytes: 128 << 20 };
 
 /// The file of a result, whether or not it is there.
@@ -32,7 +32,7 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// That of a search; none if there is no folder for it.
+    /// Gives the place of a search's result; none if there is no folder for it.
     pub(crate) fn of(
         path: &Path,
         program: &Program<'_>,
@@ -74,7 +74,7 @@ impl Place {
         Some(Self { folder, file })
     }
 
-    /// What was found earlier.
+    /// Reads a result that was found earlier.
     pub(crate) fn read(&self) -> Option<Types> {
         if !trusted_folder::is_own_file(&self.file) {
             return None;

@@ -1,4 +1,4 @@
-//! How often a recorded program that waits is woken up by memtrail: the threads of the agent, and the launcher.
+//! Wakeups of a recorded program that waits: of the agent's threads, and of the launcher.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use super::scratch;
 use super::table::Table;
 use crate::command::{Outcome, cache, output, run};
 
-/// How long the program has waited when it is looked at, and for how long it is looked at.
+/// The program waits for so long before it is looked at, and is looked at for so long.
 const BEFORE: Duration = Duration::from_secs(30);
 const DURING: Duration = Duration::from_secs(30);
 
@@ -66,7 +66,7 @@ fn waiting(compiler: &Path, version: &str) -> Outcome<PathBuf> {
     Ok(folder.join("waiting"))
 }
 
-/// How often the threads of a process were given a processor.
+/// Counts how often the threads of a process were given a processor.
 fn switches(pid: u32) -> u64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
     let of = |thread: fs::DirEntry| {

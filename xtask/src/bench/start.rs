@@ -1,4 +1,4 @@
-//! What recording adds to a program that does nothing: the fixed cost of a run, and of each child of a recorded shell.
+//! Measures the fixed cost of a run, and of each child of a recorded shell, by programs that do nothing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ struct Case {
     processes: u32,
     plain: Command,
     recorded: Vec<String>,
-    /// Where the recording is written.
+    /// The recording's folder.
     recording: PathBuf,
 }
 

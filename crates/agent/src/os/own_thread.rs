@@ -38,7 +38,7 @@ struct OwnThreads {
     process: AtomicI32,
     /// What was started in this process; null where there is nothing.
     started: [AtomicPtr<c_void>; 8],
-    /// How often those were called that sleep until they are; a futex.
+    /// Counts calls of those that sleep until they are called; a futex.
     calls: AtomicU32,
     /// Wakes those that sleep on words of their own.
     wake: AtomicPtr<c_void>,
@@ -218,7 +218,7 @@ pub(crate) fn sleep(milliseconds: u64) -> bool {
     look_at_main()
 }
 
-/// How often the threads that sleep in [`sleep_until_called`] have been called.
+/// Counts the calls of threads that sleep in [`sleep_until_called`].
 pub(crate) fn calls() -> u32 {
     OWN.calls.load(SeqCst)
 }

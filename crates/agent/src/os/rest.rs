@@ -1,10 +1,10 @@
-//! How long threads of ours sleep between looks: the longer, the longer the program has done nothing.
+//! Sleeps of threads of ours between looks: the longer, the longer the program has done nothing.
 //!
 //! A server that waits is not woken many times a second. Its next sample wakes the threads. While they sleep long,
 //! somebody who asks for a snapshot waits for an eighth of the time that the program has done nothing, and
 //! for two seconds at most.
 
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use crate::os::clock::{monotonic, of_process};
 use crate::os::errno::keeping_errno;
@@ -18,8 +18,12 @@ const PART: u64 = 8;
 const BUSY: u64 = 100;
 const MILLISECOND: u64 = 1_000_000;
 
-/// Whether a thread sleeps for longer than it would if the program worked.
+/// True if a thread sleeps for longer than it would if the program worked.
 static IS_LONG: AtomicBool = AtomicBool::new(false);
+/// Processor time that our threads have used for long work, in nanoseconds: it is none of the program's.
+static OWN_CPU_TIME: AtomicU64 = AtomicU64::new(0);
+/// True while one of them is at such work, which is not in [`OWN_CPU_TIME`] yet.
+static IS_AT_WORK: AtomicBool = AtomicBool::new(false);
 
 /// The sleeps of one thread. All times are in nanoseconds.
 pub(crate) struct Rest {
@@ -37,13 +41,15 @@ impl Rest {
     pub(crate) fn begin() -> Self {
         let now = monotonic();
         let calls = own_thread::calls();
-        Self { calls, was_called: false, slept: now, used: of_process(), busy: now }
+        Self { calls, was_called: false, slept: now, used: of_program(), busy: now }
     }
 
     /// Sleeps so many milliseconds; longer if the program has done nothing for long, less if the thread is called. False
     /// once the main thread has ended.
     pub(crate) fn sleep(&mut self, milliseconds: u64) -> bool {
-        self.note(monotonic(), of_process());
+        if self.was_called || !IS_AT_WORK.load(Relaxed) {
+            self.note(monotonic(), of_program());
+        }
         let time = pause(self.slept.saturating_sub(self.busy), milliseconds);
         if time > milliseconds {
             IS_LONG.store(true, Relaxed);
@@ -55,7 +61,7 @@ impl Rest {
         goes_on
     }
 
-    /// What the program has done since the last sleep.
+    /// Notes whether the program has done something since the last sleep.
     fn note(&mut self, now: u64, used: u64) {
         let (passed, worked) = (now.saturating_sub(self.slept), used.saturating_sub(self.used));
         if self.was_called || worked.saturating_mul(BUSY) > passed {
@@ -63,6 +69,22 @@ impl Rest {
         }
         (self.slept, self.used) = (now, used);
     }
+}
+
+/// Processor time of the process, without long work of ours.
+fn of_program() -> u64 {
+    of_process().saturating_sub(OWN_CPU_TIME.load(Relaxed))
+}
+
+/// The one thread of ours that does long work begins with it.
+pub(crate) fn begin_own_work() {
+    IS_AT_WORK.store(true, Relaxed);
+}
+
+/// It has done its work, in so many nanoseconds of processor time.
+pub(crate) fn end_own_work(used: u64) {
+    OWN_CPU_TIME.fetch_add(used, Relaxed);
+    IS_AT_WORK.store(false, Relaxed);
 }
 
 /// Milliseconds of a sleep, by the nanoseconds for which the program has done nothing.

@@ -10,7 +10,7 @@ use memtrail_recording::{collections, memory};
 use crate::os::clock::thread_cpu_time;
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard::guarded;
-use crate::os::own_thread;
+use crate::os::{own_thread, rest};
 use crate::recording::collection_hooks::are_ours;
 use crate::recording::figure_log::FigureLog;
 use crate::recording::installed::own;
@@ -66,6 +66,7 @@ fn measure(recorder: &Recorder, [memory, collections]: &mut [FigureLog; 2]) {
         if own_thread::main_has_ended() || files.stopped.load(Relaxed) {
             return;
         }
+        rest::begin_own_work();
         let begun = thread_cpu_time();
         let elapsed = files.clock.now().0.saturating_sub(files.clock.start.0);
         let elapsed = Duration::from_micros(elapsed);
@@ -77,10 +78,12 @@ fn measure(recorder: &Recorder, [memory, collections]: &mut [FigureLog; 2]) {
             collections.append(&files.folder, &collected.line()),
         ];
         log.answer(request);
+        let cost = thread_cpu_time().saturating_sub(begun);
+        rest::end_own_work(cost);
         if written == [false, false] {
             return;
         }
-        let cost = Duration::from_nanos(thread_cpu_time().saturating_sub(begun));
+        let cost = Duration::from_nanos(cost);
         pause = pace::next(cost, elapsed);
     }
 }

@@ -14,7 +14,7 @@ use crate::os::own_thread;
 use crate::os::rest::Rest;
 use crate::recording::installed::place;
 
-/// How often the file is looked for while the program works, in milliseconds.
+/// Time between looks for the file while the program works, in milliseconds.
 const LOOK: u64 = 150;
 /// When it is tried again to take a snapshot that is wanted, in milliseconds.
 const AGAIN: u64 = 20;

@@ -20,7 +20,7 @@ use crate::types::lookup;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
 const MAX_BLOCKS: u64 = 10_000_000;
-/// How often a trace is subsampled anew because it compresses worse than was estimated.
+/// Attempts to subsample a trace anew because it compresses worse than was estimated.
 const ATTEMPTS: u32 = 6;
 /// The least bytes of all traces together: below that nothing is left to see.
 const LEAST: u64 = 16 << 10;
@@ -192,7 +192,7 @@ fn one(
         }
     }
     let rates = description.rates.clone().map(Into::into).unwrap_or_default();
-    // What is estimated may be a little less than what it is then.
+    // The estimate may be a little less than the size.
     let (mut bytes, mut whole, mut attempts) = (room, estimated, ATTEMPTS);
     let (fitted, zipped) = loop {
         let into = Room { bytes: Bytes(bytes), blocks: MAX_BLOCKS };

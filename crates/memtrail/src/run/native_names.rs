@@ -57,7 +57,7 @@ pub(super) fn resolve(folder: &Path, trace: &Path, is_native: bool) -> io::Resul
 fn write(trace: &Path, fresh: &Path, names: &mut Names) -> io::Result<()> {
     let bytes = MappedFile::open(trace)?;
     let reader = Reader::new(&bytes).map_err(io::Error::other)?;
-    // What was read is not read again: without this the launcher takes as much memory as the trace.
+    // No page is read twice: without this the launcher takes as much memory as the trace.
     let mut events = 0_u64;
     let progress = || {
         events += 1;

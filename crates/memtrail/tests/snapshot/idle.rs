@@ -10,7 +10,7 @@ use memtrail_test_support::programs::build;
 
 use crate::asking::Running;
 
-/// How often the threads of a process have gone to sleep.
+/// Counts how often the threads of a process have gone to sleep.
 fn sleeps(pid: &str) -> u64 {
     let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").flatten();
     let of = |thread: fs::DirEntry| {

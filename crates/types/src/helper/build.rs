@@ -92,7 +92,7 @@ const VARIANTS: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// How many helpers are kept: each takes some fifteen million bytes.
+/// The most helpers that are kept: each takes some fifteen million bytes.
 const LIMITS: Limits = Limits { files: 12, bytes: 256 << 20 };
 /// How many this process has begun: each has a folder of its own.
 static BUILDS: AtomicU64 = AtomicU64::new(0);

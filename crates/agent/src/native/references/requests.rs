@@ -14,7 +14,7 @@ use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
 use crate::os::rest::Rest;
 
-/// How often the file is looked for while the program works, in milliseconds.
+/// Time between looks for the file while the program works, in milliseconds.
 const LOOK: u64 = 150;
 /// The work is done on the private stack.
 const STACK: usize = 128 * 1024;

@@ -23,7 +23,7 @@ use shared::Kernel;
 /// Milliseconds between looks when nobody asks for anything: agents take a launcher for gone that has not looked for
 /// five seconds.
 const LOOK: u32 = 2_000;
-/// The same while the rest of a request is waited for.
+/// Milliseconds between looks while the rest of a request is waited for.
 const LOOK_FOR_REST: u32 = 100;
 /// How long the rest of a request that came in parts is waited for at the end.
 const MAX_FINISH: Duration = Duration::from_secs(1);
