@@ -23,7 +23,7 @@ pub(crate) enum Fate {
 pub(crate) struct NewIds {
     /// Blocks up to this id have come, and have the same one.
     same: u64,
-    /// Others that were let through.
+    /// Other blocks that were let through.
     changed: FxHashMap<BlockId, BlockId>,
     dropped: IdSet,
 }
@@ -57,7 +57,7 @@ impl IdSet {
         self.parts.get(&part).is_some_and(|part| part[word] & bit != 0)
     }
 
-    /// Whether it was there.
+    /// Removes an id. True if it was there.
     fn remove(&mut self, id: BlockId) -> bool {
         let (part, word, bit) = Self::place(id);
         self.parts.get_mut(&part).is_some_and(|part| {
@@ -74,6 +74,8 @@ impl NewIds {
         match new {
             Some(new) if new == old && old.0 == self.same => self.same += 1,
             Some(new) => {
+                // Damaged traces have an id twice: the later one counts.
+                self.dropped.remove(old);
                 self.changed.insert(old, new);
             }
             None => self.dropped.insert(old),
@@ -110,6 +112,16 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    /// As in damaged traces.
+    #[test]
+    fn of_an_id_that_comes_twice_the_later_counts() {
+        let (id, mut ids) = (BlockId(7), NewIds::default());
+        for new in [Some(BlockId(1)), None, Some(BlockId(2)), None] {
+            ids.insert(id, new);
+            assert_eq!(ids.get(id), new.map_or(Fate::Dropped, Fate::Kept));
+        }
+    }
 
     proptest! {
         /// As a map, but for blocks of which all was said.

@@ -135,7 +135,7 @@ pub struct Fitted {
     pub kept: u64,
     /// Blocks there were.
     pub of: u64,
-    /// What was wrong with the trace that was read.
+    /// Damage of the trace that was read.
     pub damage: Anomalies,
     /// One sample in so many was kept.
     pub factor: f64,
@@ -143,7 +143,7 @@ pub struct Fitted {
     pub ids: NewIds,
 }
 
-/// What a trace is to fit into.
+/// The most that a trace may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Bytes, as they are measured.
@@ -197,12 +197,14 @@ fn share(now: (f64, f64), before: Option<(f64, f64)>) -> f64 {
     let Some((share_before, excess_before)) = before else { return by_all };
     let slope = (excess_before - excess) / (share_before - share);
     let next = share - (excess - AIM) / slope;
-    // Where names alone are too large, no share is right.
+    // No share is right if names alone are too large.
     if next.is_finite() && next < by_all { next.max(by_all / 8.0) } else { by_all }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
     use crate::read::{Detail, Event};
 
@@ -236,7 +238,13 @@ mod tests {
         for (bytes, blocks) in [(60_000, u64::MAX), (u64::MAX, 3_000), (30_000, 3_000)] {
             let room = Room { bytes: Bytes(bytes), blocks };
             let rates = RateChanges::default();
-            let fitted = to_fit(&reader, &rates, room, reader.size(), length).unwrap();
+            let passes = Cell::new(0);
+            let measure = |trace: &[u8]| {
+                passes.set(passes.get() + 1);
+                length(trace)
+            };
+            let fitted = to_fit(&reader, &rates, room, reader.size(), measure).unwrap();
+            assert!(passes.get() <= 3, "{} passes", passes.get());
             assert!(fitted.trace.len() as u64 <= bytes && fitted.kept <= blocks, "{fitted:?}");
             assert!(fitted.kept > 500, "{} of {}", fitted.kept, fitted.of);
             // 500 blocks and more: five times the standard error is below a quarter.

@@ -30,7 +30,7 @@ pub(crate) struct Rest {
     /// Calls that the thread has heard, and whether one of them ended its last sleep.
     calls: u32,
     was_called: bool,
-    /// When the thread last slept, and the processor time of the program then.
+    /// When the thread last slept, and the processor time of the program then, from a moment that may lie before a fork.
     slept: u64,
     used: u64,
     /// When the program last did something.
@@ -63,7 +63,9 @@ impl Rest {
 
     /// Notes whether the program has done something since the last sleep.
     fn note(&mut self, now: u64, used: u64) {
-        let (passed, worked) = (now.saturating_sub(self.slept), used.saturating_sub(self.used));
+        let passed = now.saturating_sub(self.slept);
+        // Less than nothing if work of ours is counted that began before.
+        let worked = used.wrapping_sub(self.used).cast_signed().max(0).cast_unsigned();
         if self.was_called || worked.saturating_mul(BUSY) > passed {
             self.busy = now;
         }
@@ -71,9 +73,10 @@ impl Rest {
     }
 }
 
-/// Processor time of the process, without long work of ours.
+/// Processor time of the process, without long work of ours: differences alone mean something, as a forked child has used
+/// nothing yet and knows the work of its parent.
 fn of_program() -> u64 {
-    of_process().saturating_sub(OWN_CPU_TIME.load(Relaxed))
+    of_process().wrapping_sub(OWN_CPU_TIME.load(Relaxed))
 }
 
 /// The one thread of ours that does long work begins with it.
@@ -123,13 +126,17 @@ mod tests {
 
     #[test]
     fn work_and_calls_end_them() {
-        let idle = |worked, was_called| {
-            let mut rest = Rest { calls: 0, was_called, slept: 0, used: 0, busy: 0 };
-            rest.note(10 * SECOND, worked);
+        // A forked child begins below zero: its parent has done more work of ours than it has used.
+        let used = SECOND.wrapping_neg();
+        let idle = |worked: u64, was_called| {
+            let mut rest = Rest { calls: 0, was_called, slept: 0, used, busy: 0 };
+            rest.note(10 * SECOND, used.wrapping_add(worked));
             rest.slept - rest.busy
         };
         assert_eq!(idle(SECOND / 20, false), 10 * SECOND, "a twentieth of a second in ten");
         assert_eq!(idle(SECOND / 5, false), 0);
+        assert_eq!(idle(2 * SECOND, false), 0);
         assert_eq!(idle(0, true), 0);
+        assert_eq!(idle(SECOND.wrapping_neg(), false), 10 * SECOND, "work of ours alone");
     }
 }

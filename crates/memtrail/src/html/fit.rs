@@ -186,8 +186,8 @@ fn one(
         let decoded = reader.for_each(Detail::Marks, |event, _| {
             blocks += u64::from(matches!(event, Event::Alloc(_)));
         });
-        let whole = if blocks <= MAX_BLOCKS { gzip(trace) } else { Vec::new() };
-        if blocks <= MAX_BLOCKS && whole.len() as u64 <= room {
+        let whole = (blocks <= MAX_BLOCKS).then(|| gzip(trace));
+        if let Some(whole) = whole.filter(|whole| whole.len() as u64 <= room) {
             return Ok((Packed::of(description, whole, decoded.anomalies), None));
         }
     }
@@ -206,10 +206,9 @@ fn one(
         if zipped.len() as u64 <= room || attempts == 0 {
             break (fitted, zipped);
         }
-        let next = bytes as f64 * room as f64 / zipped.len() as f64 * 0.98;
-        // The next factor is hardly larger than this one.
-        whole = (fitted.factor * next) as u64;
-        bytes = next as u64;
+        // By this the first factor of the next attempt is as much larger as the trace was too large.
+        whole = (fitted.factor * bytes as f64) as u64;
+        bytes = (bytes as f64 * room as f64 / zipped.len() as f64 * 0.98) as u64;
     };
     let Fitted { kept, of, damage, ids, .. } = fitted;
     description.subsampled = Some(Subsampled { kept, of });

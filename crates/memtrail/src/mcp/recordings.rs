@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use memtrail_recording::family::Family;
-use memtrail_recording::{FileState, Recording};
+use memtrail_recording::{DESCRIPTION_FILE, FileState, Recording, TRACE_FILE};
 use serde::Serialize;
 
 use super::folder::Folder;
@@ -82,12 +82,15 @@ struct Search<'f> {
 
 impl Search<'_> {
     fn look(&mut self, path: &Path, depth: usize) {
-        if let Some(row) = of_folder(path) {
-            // One that leads out of the folder is not there.
-            if self.folder.has(path) {
-                self.rows.push(row);
+        if may_be_recorded(path) {
+            // Before anything is read: a pipe has no end, and what leads out of the folder is not there.
+            if !self.folder.has(path) {
+                return;
             }
-            return;
+            if let Some(row) = of_folder(path) {
+                self.rows.push(row);
+                return;
+            }
         }
         let mut entries: Vec<PathBuf> =
             fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
@@ -111,12 +114,21 @@ impl Search<'_> {
     }
 }
 
+/// True if a folder looks like a recording, or a family.
+fn may_be_recorded(path: &Path) -> bool {
+    let mut files = [DESCRIPTION_FILE, TRACE_FILE].iter().map(|name| path.join(name));
+    is_named_family(path) || files.any(|file| fs::symlink_metadata(file).is_ok())
+}
+
 /// The row of a folder that is a recording, or a family.
 fn of_folder(path: &Path) -> Option<Row> {
     if let Ok(recording) = Recording::open(path) {
         return Some(of_recording(path, &recording));
     }
-    let family = Family::open(path).ok().flatten().filter(|_| is_named_family(path))?;
+    if !is_named_family(path) {
+        return None;
+    }
+    let family = Family::open(path).ok().flatten()?;
     let first = family
         .members
         .iter()

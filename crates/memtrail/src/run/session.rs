@@ -30,16 +30,17 @@ impl Session {
                 continue;
             }
             for attempt in 0..16u32 {
-                let unique = std::time::SystemTime::now()
+                let nanoseconds = std::time::SystemTime::now()
                     .duration_since(std::time::UNIX_EPOCH)
                     .map_or(0, |d| d.subsec_nanos());
-                let unique = format!("{unique:x}{attempt:x}");
+                let unique = format!("{nanoseconds:x}{attempt:x}");
                 let name = old_sessions::folder_name(std::process::id(), &unique);
                 let folder = base.join(name);
                 match fs::DirBuilder::new().mode(0o700).create(&folder) {
                     Ok(()) => {
-                        // Each folder that killed launchers have left costs some microseconds.
-                        if std::process::id().is_multiple_of(RUNS_A_LOOK) {
+                        // Each folder that killed launchers have left costs some microseconds. By the clock: in a container
+                        // each launcher may have the same number.
+                        if (nanoseconds / 1_000).is_multiple_of(RUNS_A_LOOK) {
                             old_sessions::remove(&base);
                         }
                         let session = Self { folder };

@@ -64,6 +64,22 @@ fn nothing_outside_the_folder_is_read() {
     assert_eq!(files(&out), before);
 }
 
+/// The list read descriptions before it looked what they are: a pipe kept it, and all calls after it, waiting for ever.
+#[test]
+fn a_pipe_does_not_keep_the_list_waiting() {
+    let folder = folder(&[LEAKS]);
+    for recording in ["pipe.memtrail", "all.family/pipe.memtrail", "several/pipe.memtrail"] {
+        let recording = folder.path().join(recording);
+        fs::create_dir_all(&recording).unwrap();
+        let pipe = recording.join("recording.json");
+        assert!(Command::new("mkfifo").arg(pipe).status().unwrap().success());
+    }
+    let mut session = Session::start(folder.path(), &[]);
+    let listed = session.answer("recordings", &json!({}));
+    let rows = listed["untrusted"]["recordings"].as_array().unwrap();
+    assert_eq!((rows.len(), &rows[0]["recording"]), (1, &json!(LEAKS)));
+}
+
 /// The folder may be a recording itself.
 #[test]
 fn a_recording_can_be_the_folder() {
