@@ -1,5 +1,5 @@
-//! Which blocks are reachable: one pass from the variables, stacks, thread-local variables and OCaml's heap, then one
-//! from garbage of that heap, and one from memory of unknown use. What neither meets is a leak, as `LeakSanitizer` defines it.
+//! Which blocks are reachable: passes from the variables, OCaml's heap, thread-local variables and stacks, then one from
+//! garbage of that heap, and one from memory of unknown use. What neither meets is a leak, as `LeakSanitizer` defines it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -61,8 +61,8 @@ impl<'r> Reachability<'r> {
         let mut search =
             Self { references, states: vec![State::Leaked; count], from: vec![None; count] };
         let starts = starts(references);
-        for state in [State::Reachable, State::Garbage, State::Elsewhere] {
-            search.follow_roots(&starts, state);
+        for kind in Kind::ALL {
+            search.follow_roots(&starts, kind);
         }
         search.among_leaked(&starts);
         search
@@ -73,7 +73,7 @@ impl<'r> Reachability<'r> {
         self.states.get(node.0 as usize).copied().unwrap_or(State::Leaked)
     }
 
-    /// The last step of a shortest path to a block; none to one that is not reachable.
+    /// The last step of a path to a block, of those from the first kind of root the shortest; none to one that is not reachable.
     pub fn last_step(&self, node: Node) -> Option<Step<'r>> {
         Some(match (*self.from.get(node.0 as usize)?)? {
             From::Root(root) => Step::Root(self.references.roots.get(root as usize)?),
@@ -81,7 +81,7 @@ impl<'r> Reachability<'r> {
         })
     }
 
-    /// A shortest path to a block; none to one that is not reachable.
+    /// A path to a block, as [`last_step`](Self::last_step) gives it; none to one that is not reachable.
     pub fn path(&self, node: Node) -> Option<Path<'r>> {
         let (mut at, mut edges) = (node, Vec::new());
         // No path is longer than there are blocks.
@@ -101,11 +101,12 @@ impl<'r> Reachability<'r> {
     }
 
     /// Marks what roots of a kind lead to, breadth first.
-    fn follow_roots(&mut self, starts: &[u32], state: State) {
+    fn follow_roots(&mut self, starts: &[u32], kind: Kind) {
         let references = self.references;
+        let state = kind.state();
         let mut waiting = VecDeque::new();
         for (number, root) in (0..).zip(&references.roots) {
-            if state == state_of(&root.place) {
+            if kind == Kind::of(&root.place) {
                 self.meet(root.to, From::Root(number), state, &mut waiting);
             }
         }
@@ -178,16 +179,46 @@ impl<'r> Reachability<'r> {
     }
 }
 
-/// What is reached from a place.
-const fn state_of(place: &Place) -> State {
-    match place {
-        Place::Heap { is_garbage: true, .. } => State::Garbage,
-        Place::Elsewhere => State::Elsewhere,
-        Place::Data { .. }
-        | Place::Stack(_)
-        | Place::ThreadLocal(_)
-        | Place::SystemCall(_)
-        | Place::Heap { .. } => State::Reachable,
+/// Kinds of roots, in the order in which they are followed. What a variable retains is not put down to a stack, whose
+/// pointers change from moment to moment or are left from calls that have returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Variable,
+    Heap,
+    ThreadLocal,
+    Stack,
+    Garbage,
+    Elsewhere,
+}
+
+impl Kind {
+    const ALL: [Self; 6] = [
+        Self::Variable,
+        Self::Heap,
+        Self::ThreadLocal,
+        Self::Stack,
+        Self::Garbage,
+        Self::Elsewhere,
+    ];
+
+    const fn of(place: &Place) -> Self {
+        match place {
+            Place::Data { .. } => Self::Variable,
+            Place::Heap { is_garbage: true, .. } => Self::Garbage,
+            Place::Heap { .. } => Self::Heap,
+            Place::ThreadLocal(_) => Self::ThreadLocal,
+            Place::Stack(_) | Place::SystemCall(_) => Self::Stack,
+            Place::Elsewhere => Self::Elsewhere,
+        }
+    }
+
+    /// What is reached from it.
+    const fn state(self) -> State {
+        match self {
+            Self::Garbage => State::Garbage,
+            Self::Elsewhere => State::Elsewhere,
+            Self::Variable | Self::Heap | Self::ThreadLocal | Self::Stack => State::Reachable,
+        }
     }
 }
 
@@ -343,6 +374,16 @@ mod tests {
             bytes.extend(rest);
             crate::fuzz::references(&bytes);
         }
+    }
+
+    /// A list was put down to the stack, on which its newest element was left.
+    #[test]
+    fn what_a_variable_retains_is_not_put_down_to_a_stack() {
+        let mut found = references(3, &[(0, 1), (1, 2)], &[(2, 0)]);
+        let place = Place::Data { module: crate::Module(0), address: 0x4018, variable: None };
+        found.roots.push(Root { place: place.clone(), to: Node(0) });
+        let found = Reachability::new(&found);
+        assert_eq!(found.path(Node(2)).map(|path| &path.root.place), Some(&place));
     }
 
     #[test]

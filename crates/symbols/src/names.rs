@@ -2,16 +2,34 @@
 
 use std::path::Path;
 
+/// Ends of names and lists of types at which a symbol is cut to be read, at most.
+const MAX_ENDS: usize = 64;
+
 /// A function's name as in its source: that of Rust without the hash that the compiler adds, that of C++ without
 /// the types of its parameters.
 pub fn demangled(symbol: &str) -> String {
     if let Ok(name) = rustc_demangle::try_demangle(symbol) {
         return format!("{name:#}");
     }
+    if !symbol.starts_with("_Z") {
+        return symbol.to_owned();
+    }
+    cpp(symbol).or_else(|| cpp_of_start(symbol)).unwrap_or_else(|| symbol.to_owned())
+}
+
+/// A function of C++ without the types of its parameters and of its result.
+fn cpp(symbol: &str) -> Option<String> {
     let options = cpp_demangle::DemangleOptions::new().no_params().no_return_type();
-    let name = symbol.starts_with("_Z").then(|| cpp_demangle::Symbol::new(symbol).ok()).flatten();
-    name.and_then(|name| name.demangle_with_options(&options).ok())
-        .unwrap_or_else(|| symbol.to_owned())
+    let name = cpp_demangle::Symbol::new(symbol).ok()?.demangle_with_options(&options).ok()?;
+    // An empty pack of parameters.
+    Some(name.replace(", >", ">"))
+}
+
+/// The same of a symbol whose types cannot be read, as GCC encodes some conditions: its name is complete before them.
+fn cpp_of_start(symbol: &str) -> Option<String> {
+    let ends = symbol.bytes().enumerate().filter(|(_, byte)| *byte == b'E').map(|(at, _)| at + 1);
+    let ends: Vec<usize> = ends.take(MAX_ENDS).collect();
+    ends.into_iter().rev().find_map(|end| cpp(symbol.get(..end)?))
 }
 
 /// Whether a function is the standard library's or this crate's. An allocation is attributed to the innermost
@@ -87,5 +105,13 @@ mod tests {
         assert_eq!(demangled("_ZN5cache5Table3addEPKcm"), "cache::Table::add");
         assert_eq!(demangled("_Znwm"), "operator new");
         assert_eq!(demangled("_Zx"), "_Zx");
+    }
+
+    /// `make_shared` of GCC 12 was printed as its symbol, and was not known as the standard library's.
+    #[test]
+    fn a_name_is_readable_though_the_type_of_its_result_is_not() {
+        let made = "_ZSt11make_sharedI4NodeJEESt10shared_ptrINSt9enable_ifIXntsrSt8is_arrayIT_E5valueES4_E4typeEEDpOT0_";
+        assert_eq!(demangled(made), "std::make_shared<Node>");
+        assert!(is_library(&demangled(made), ""));
     }
 }

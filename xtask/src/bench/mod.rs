@@ -46,7 +46,7 @@ pub(crate) struct Options {
     /// Runs of each program of the part `leaks`, in each mode
     #[arg(long, default_value_t = 1)]
     seeds: usize,
-    /// Modes of the part `leaks`: auto, every-major, exit, off
+    /// Modes of the part `leaks`: auto, every-major, exit, off, native, native-every, native-exit
     #[arg(long, value_delimiter = ',')]
     modes: Option<Vec<String>>,
     /// Judge the recordings of an earlier run of the part `leaks`, where there are any

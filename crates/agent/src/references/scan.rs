@@ -34,6 +34,12 @@ fn each_reference(
     });
 }
 
+/// Whether a module is glibc, whose variables have the bins of its main arena.
+fn is_libc(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    name.starts_with("libc.so.") || name.starts_with("libc-")
+}
+
 /// What is looked at.
 pub(crate) struct Copy {
     pub(crate) areas: Areas,
@@ -109,18 +115,22 @@ impl<M: Memory> Scan<M> {
             let found = arguments.iter().filter_map(|&word| targets.find(word));
             roots.extend(found.map(|to| (to, Place::SystemCall(ThreadId(*thread)))));
         }
-        let mut root = |pages: &mut Pages, area: &Area, place: &dyn Fn(u64) -> Place| {
-            each_reference(memory, &targets, pages, area, |at, to| roots.push((to, place(at))));
-        };
         for (module, data) in (0..).zip(&areas.data) {
+            let is_allocator = is_libc(&data.path);
             for area in &data.areas {
-                root(&mut pages, area, &|at| Place::Data {
-                    module: Module(module),
-                    address: at.wrapping_sub(data.bias),
-                    variable: None,
+                each_reference(memory, &targets, &mut pages, area, |at, to| {
+                    let is_bin = || memory.u64(at).is_some_and(|word| targets.is_behind(word, to));
+                    if !(is_allocator && is_bin()) {
+                        let address = at.wrapping_sub(data.bias);
+                        let module = Module(module);
+                        roots.push((to, Place::Data { module, address, variable: None }));
+                    }
                 });
             }
         }
+        let mut root = |pages: &mut Pages, area: &Area, place: &dyn Fn(u64) -> Place| {
+            each_reference(memory, &targets, pages, area, |at, to| roots.push((to, place(at))));
+        };
         // Where a thread's stack is not known to begin, all of it may be in use.
         let in_use = |id: u32, stack: &Area| {
             let top = caller.filter(|(caller, top)| *caller == id && stack.contains(top));

@@ -8,6 +8,7 @@ use super::chunks::Chunks;
 /// Bits of the quick look: pages at a multiple of this from each other share one.
 const PAGES: u64 = 1 << 20;
 const PAGE: u64 = 4096;
+const WORD: u64 = 8;
 
 /// A sampled block.
 pub(crate) struct Sampled {
@@ -68,6 +69,12 @@ impl Targets {
     /// Where the sampled ones are.
     pub(super) fn sampled(&self) -> impl Iterator<Item = Area> {
         self.all.iter().filter(|target| target.sampled.is_some()).map(|t| t.start..t.end)
+    }
+
+    /// Whether a word of the allocator's own leads to the chunk behind a block. The header of a chunk begins with the last
+    /// word of the block before it, so that a list of free chunks seems to refer to blocks in use.
+    pub(super) fn is_behind(&self, word: u64, to: u32) -> bool {
+        self.all.get(to as usize).is_some_and(|target| word.saturating_add(WORD) >= target.end)
     }
 
     /// The number of the block that a word leads to.

@@ -32,8 +32,9 @@ impl Engine {
                     // With a snapshot of OCaml's heap they are judged together.
                     Some(Ok(_)) if !known.is_native => {}
                     Some(Ok(found)) => {
-                        let found = references::unreachable(recording, found, limit);
-                        response.unreachable = Some(found);
+                        let unreachable = references::unreachable(recording, found, limit);
+                        response.unreachable = Some(unreachable);
+                        references::add_retainers(recording, found, &mut response.suspects);
                     }
                     Some(Err(reason)) => response.summary.push(references::not_known(reason)),
                     None => {}

@@ -238,8 +238,11 @@ pub(super) fn evidence_of_site(
     half: Option<f64>,
 ) -> String {
     let mut parts = measured(growth);
-    parts.extend(fate(alive, freed, "block"));
-    parts.extend(half.map(half_later_than));
+    // Of a buffer there is one block, and all before it were freed.
+    if growth.from != "sizes" {
+        parts.extend(fate(alive, freed, "block"));
+        parts.extend(half.map(half_later_than));
+    }
     parts.join("; ")
 }
 

@@ -93,6 +93,7 @@ pub(super) fn suspect(
             .filter(|description| !description.is_empty())
             .collect(),
         evidence: descriptions::evidence(evidence, &growth, recording),
+        retained_by: Vec::new(),
         next,
         owner: shown(&owner.name),
         holds: owner.holds.as_deref().map(shown),

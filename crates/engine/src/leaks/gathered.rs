@@ -198,20 +198,23 @@ pub(super) fn freed(lifetimes: &[Lifetime]) -> Vec<Life> {
 
 /// Sizes of the blocks of a buffer, of which one is alive and each was replaced by a larger one.
 fn replaced(owner: &Owner<'_>) -> Vec<(f64, u64)> {
-    let of_place = |place: &owned::PlaceSamples| {
-        let mut owned = place.all.iter().filter(|block| block.is_owned);
-        let (Some(last), None) = (owned.next(), owned.next()) else { return Vec::new() };
-        let mut blocks: Vec<&Lifetime> = place.all.iter().collect();
-        blocks.sort_by(|a, b| a.allocated.total_cmp(&b.allocated));
-        let grows = |two: &[&Lifetime]| two[1].size as f64 >= two[0].size as f64 * REPLACED;
-        // A frame's blocks from the same place are no buffer.
-        if last.size * 2 < owner.bytes() || !blocks.windows(2).all(grows) {
-            return Vec::new();
-        }
-        let sizes = blocks.iter().map(|block| (block.allocated, block.size));
-        sizes.chain([(1.0, last.size)]).collect()
-    };
+    // A frame's blocks from the same place are no buffer.
+    let of_place = |place: &owned::PlaceSamples| replaced_in(&place.all, owner.bytes());
     owner.places.iter().map(of_place).max_by_key(Vec::len).unwrap_or_default()
+}
+
+/// The same of blocks that were allocated in one place, if the one that is alive is at least half of so many bytes.
+pub(super) fn replaced_in(all: &[Lifetime], bytes: u64) -> Vec<(f64, u64)> {
+    let mut owned = all.iter().filter(|block| block.is_owned);
+    let (Some(last), None) = (owned.next(), owned.next()) else { return Vec::new() };
+    let mut blocks: Vec<&Lifetime> = all.iter().collect();
+    blocks.sort_by(|a, b| a.allocated.total_cmp(&b.allocated));
+    let grows = |two: &[&Lifetime]| two[1].size as f64 >= two[0].size as f64 * REPLACED;
+    if last.size * 2 < bytes || !blocks.windows(2).all(grows) {
+        return Vec::new();
+    }
+    let sizes = blocks.iter().map(|block| (block.allocated, block.size));
+    sizes.chain([(1.0, last.size)]).collect()
 }
 
 /// Part of the allocation that is by the same call sites before and after each part of the work.

@@ -54,7 +54,7 @@ pub use growth::GrowthRate;
 pub use known_leaks::KnownLeaks;
 pub use response::{
     BlocksEstimate, CallerShare, ClearedOwner, Conclusion, LeakVerdict, LeaksResponse,
-    NearestClosure, Place, Suspect, UnreachableResponse, UnreachableSite,
+    NearestClosure, Place, Retainer, Suspect, UnreachableResponse, UnreachableSite,
 };
 pub use teardown::Teardown;
 pub use unrecorded::Unrecorded;

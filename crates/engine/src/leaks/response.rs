@@ -83,6 +83,16 @@ pub enum LeakVerdict {
     NoLeak,
 }
 
+/// What retains a part of what a call site allocated: a variable, a stack, or thread-local data.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct Retainer {
+    /// Its name: `variable table (cache.c:9)`.
+    pub name: String,
+    /// What part it retains.
+    pub share: f64,
+}
+
 /// An owner that grows.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
@@ -97,6 +107,10 @@ pub struct Suspect {
     pub descriptions: Vec<String>,
     /// What is measured for these.
     pub evidence: String,
+    /// Of a call site whose blocks were looked at for references: the roots that retain most of it, the largest part first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<Retainer>>"))]
+    pub retained_by: Vec<Retainer>,
     /// The function that allocated most of it, as `memtrail why` takes it.
     pub next: Option<String>,
     /// The owner's name.
@@ -180,7 +194,7 @@ pub struct ClearedOwner {
 }
 
 /// A call site of the program.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Place {
     /// The function.

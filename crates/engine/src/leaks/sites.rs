@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
-use memtrail_trace::{Site, StackId, malloc};
+use memtrail_trace::{FileId, FunctionId, Site, StackId, malloc};
 
 use super::clock::Clock;
 use super::gathered;
@@ -163,6 +163,9 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
 struct Judge {
     /// What was judged.
     all: Evidence,
+    /// The moments of these sizes: the first allocation from each even step of the work on. One large block that
+    /// replaces another takes up much work, and in the middle of that neither would be there.
+    moments: Vec<f64>,
 }
 
 impl Judge {
@@ -170,11 +173,19 @@ impl Judge {
         let mut all = gathered::common(clock, recording, end);
         all.work = (1..=STEPS).map(|step| step as f64 / STEPS as f64).collect();
         all.is_estimated = true;
-        let sites = places.iter().flatten().map(|site| sizes(&all.work, &site.lifetimes));
+        let blocks = places.iter().flatten().flat_map(|site| &site.lifetimes);
+        let mut allocated: Vec<f64> = blocks.map(|block| block.allocated).collect();
+        allocated.sort_by(f64::total_cmp);
+        let first = |step: &f64| {
+            let next = allocated.partition_point(|at| at < step);
+            allocated.get(next).copied().unwrap_or(*step)
+        };
+        let moments: Vec<f64> = all.work.iter().map(first).collect();
+        let sites = places.iter().flatten().map(|site| sizes(&moments, &site.lifetimes));
         all.alive = sites.fold(vec![0; STEPS], |sums, sizes| {
             sums.iter().zip(&sizes).map(|(sum, size)| sum + size).collect()
         });
-        Self { all }
+        Self { all, moments }
     }
 
     fn of(&mut self, lifetimes: &[Lifetime], name: Option<&Place>) -> Option<Judged> {
@@ -183,10 +194,11 @@ impl Judge {
         let owner = OwnerEvidence {
             kind: "site".to_owned(),
             name: name.map_or_else(String::new, Place::to_string),
-            sizes: sizes(&self.all.work, lifetimes),
+            sizes: sizes(&self.moments, lifetimes),
             live: births.len() as u64,
             births: subsampled(&births, MAX_DATES),
             freed: gathered::freed(lifetimes),
+            replaced: gathered::replaced_in(lifetimes, 0),
             ..OwnerEvidence::default()
         };
         let evidence = Evidence { owners: vec![owner], ..self.all.clone() };
@@ -207,6 +219,13 @@ fn sizes(work: &[f64], lifetimes: &[Lifetime]) -> Vec<u64> {
     work.iter().map(|at| size(at) as u64).collect()
 }
 
+/// A line of a function.
+type Line = (FunctionId, FileId, u32);
+
+fn line(site: &Site) -> Line {
+    (site.function, site.file, site.line)
+}
+
 /// The sampled blocks of each call site, by the paths to it, as they were at `end` in seconds.
 fn by_place(
     recording: &Recording,
@@ -218,7 +237,8 @@ fn by_place(
     let blocks = &profile.blocks;
     let mut places: Vec<Vec<Allocated>> = Vec::new();
     let mut of_stack: HashMap<StackId, (usize, usize)> = HashMap::new();
-    let mut of_site: HashMap<Option<Site>, usize> = HashMap::new();
+    // Two calls on one line are one place for a reader.
+    let mut of_site: HashMap<Option<Line>, usize> = HashMap::new();
     let is_judged =
         |row: &Row| !recording.description.has_malloc || blocks.domain(*row) == malloc::DOMAIN;
     let is_before = |row: &Row| blocks.allocated(*row).seconds() <= end;
@@ -226,12 +246,14 @@ fn by_place(
         let stack = blocks.stack(row);
         let (place, path) = *of_stack.entry(stack).or_insert_with(|| {
             let calls = path(recording, own, row);
-            let place = *of_site.entry(calls.first().copied()).or_insert_with(|| {
+            let place = *of_site.entry(calls.first().map(line)).or_insert_with(|| {
                 places.push(Vec::new());
                 places.len() - 1
             });
             let paths = &mut places[place];
-            let known = paths.iter().position(|known| known.path == calls);
+            let known = paths
+                .iter()
+                .position(|known| known.path.iter().map(line).eq(calls.iter().map(line)));
             let path = known.unwrap_or_else(|| {
                 paths.push(Allocated { path: calls, lifetimes: Vec::new() });
                 paths.len() - 1
@@ -280,7 +302,12 @@ impl<'r> AllocationPaths<'r> {
 
     /// These calls, to be shown.
     pub(crate) fn places(&self, path: &[Site]) -> Vec<Place> {
-        path.iter().filter_map(|site| self.own.place(*site)).map(|place| short(&place)).collect()
+        self.whole_places(path).iter().map(short).collect()
+    }
+
+    /// The same with the folders of files, as suspects have them.
+    pub(crate) fn whole_places(&self, path: &[Site]) -> Vec<Place> {
+        path.iter().filter_map(|site| self.own.place(*site)).collect()
     }
 }
 
@@ -323,6 +350,7 @@ fn suspect(
         heading: descriptions::heading(&it, growth),
         descriptions: vec![descriptions::allocated_at(&short, *share, freed, teardown)],
         evidence: descriptions::evidence_of_site(growth, not_freed, freed, half),
+        retained_by: Vec::new(),
         next: None,
         owner: site,
         holds: None,

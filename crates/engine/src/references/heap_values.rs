@@ -33,6 +33,11 @@ pub(super) struct HeapValues<'l> {
 }
 
 impl<'l> HeapValues<'l> {
+    /// Of a program without a heap snapshot.
+    pub(super) fn unknown() -> Self {
+        Self { loaded: None, paths: HashMap::new() }
+    }
+
     /// Those of some blocks.
     pub(super) fn new(
         loaded: Option<&'l LoadedSnapshot>,

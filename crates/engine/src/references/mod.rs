@@ -5,10 +5,13 @@
 //! estimates of all blocks, sampled or not.
 
 mod descriptions;
+mod grouped;
 mod heap_values;
 mod in_file;
 mod joined;
 mod referrers;
+mod retainers;
+mod steps;
 mod unreachable;
 
 pub(crate) use descriptions::{estimate, not_known};
@@ -16,4 +19,5 @@ pub(crate) use heap_values::with_garbage;
 pub use in_file::ReferencesFacts;
 pub(crate) use referrers::referrers;
 pub use referrers::{ReferrersResponse, ReferringPath};
+pub(crate) use retainers::add_retainers;
 pub(crate) use unreachable::unreachable;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::label::Labels;
+use super::recorded::{Mode, OF_NATIVE, OF_OCAML};
 use crate::command::{Outcome, cache, repository, run};
 
 /// A program of the corpus.
@@ -14,45 +15,140 @@ pub(super) struct Program {
     pub(super) labels: Labels,
     /// A number that tells one version of its source from another.
     pub(super) version: u64,
+    language: Language,
     source: PathBuf,
     stubs: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Language {
+    Ocaml,
+    C,
+    Cpp,
+    Rust,
+}
+
+impl Language {
+    /// That of a file with this extension.
+    fn of(extension: &str) -> Option<Self> {
+        Some(match extension {
+            "ml" => Self::Ocaml,
+            "c" => Self::C,
+            "cc" => Self::Cpp,
+            "rs" => Self::Rust,
+            _ => return None,
+        })
+    }
 }
 
 /// A compiler that builds it.
 #[derive(Clone)]
 pub(super) struct Compiler {
     pub(super) name: &'static str,
-    /// The folder of its programs; `None` is the system's.
-    folder: Option<PathBuf>,
+    language: Language,
+    build: Build,
 }
+
+#[derive(Clone)]
+enum Build {
+    /// OCaml of the system.
+    Ocamlfind,
+    /// OCaml with its programs in this folder.
+    Ocamlopt(PathBuf),
+    /// A command and its options.
+    Command(&'static [&'static str]),
+}
+
+/// Compilers of other languages, with and without optimisation.
+const NATIVE: [(&str, Language, &[&str]); 6] = [
+    ("cc", Language::C, &["cc", "-g", "-pthread"]),
+    ("cc -O2", Language::C, &["cc", "-g", "-pthread", "-O2"]),
+    ("c++", Language::Cpp, &["c++", "-g", "-std=c++17"]),
+    ("c++ -O2", Language::Cpp, &["c++", "-g", "-std=c++17", "-O2"]),
+    ("rustc", Language::Rust, &["rustc", "--edition", "2024", "-g"]),
+    ("rustc -O", Language::Rust, &["rustc", "--edition", "2024", "-g", "-O"]),
+];
 
 impl Compiler {
     /// `PATH` with its programs first: `memtrail` needs them to read types.
     pub(super) fn path(&self) -> OsString {
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let folders = self.folder.iter().cloned().chain(std::env::split_paths(&path));
+        let Build::Ocamlopt(folder) = &self.build else { return path };
+        let folders = [folder.clone()].into_iter().chain(std::env::split_paths(&path));
         std::env::join_paths(folders).unwrap_or(path)
     }
 
-    /// The system's compiler, and of those in the cache 4.14 and 5.3.
+    /// The system's compilers, and of those in the cache 4.14 and 5.3.
     pub(super) fn all() -> Outcome<Vec<Self>> {
-        let mut compilers = vec![Self { name: "4.13", folder: None }];
+        let language = Language::Ocaml;
+        let mut compilers = vec![Self { name: "4.13", language, build: Build::Ocamlfind }];
         for (name, folder) in [("4.14", "ocaml-4.14.1000"), ("5.3", "ocaml-5.3.0")] {
             let folder = cache()?.join(folder).join("bin");
             if folder.join("ocamlopt").exists() {
-                compilers.push(Self { name, folder: Some(folder) });
+                compilers.push(Self { name, language, build: Build::Ocamlopt(folder) });
             }
         }
+        let native = NATIVE.map(|(name, language, words)| Self {
+            name,
+            language,
+            build: Build::Command(words),
+        });
+        compilers.extend(native);
         Ok(compilers)
     }
 
     /// Programs that use packages are built with the system's compiler, which has them.
-    fn builds(&self, labels: &Labels) -> bool {
+    fn builds(&self, program: &Program) -> bool {
+        let labels = &program.labels;
         let version5 = self.name.starts_with('5');
         let libraries = ["unix", "threads.posix"];
-        let has_packages = self.folder.is_none()
+        let has_packages = !matches!(self.build, Build::Ocamlopt(_))
             || labels.packages.iter().all(|package| libraries.contains(&package.as_str()));
-        (version5 || !labels.needs_ocaml5) && has_packages
+        self.language == program.language && (version5 || !labels.needs_ocaml5) && has_packages
+    }
+
+    /// The command that builds a program, but for the names of its files.
+    fn command(&self, labels: &Labels) -> Command {
+        match &self.build {
+            Build::Ocamlfind => {
+                let mut build = Command::new("ocamlfind");
+                build.arg("ocamlopt");
+                if !labels.packages.is_empty() {
+                    let packages = labels.packages.join(",");
+                    build.args(["-thread", "-linkpkg", "-package", &packages]);
+                }
+                build
+            }
+            Build::Ocamlopt(bin) => {
+                let mut build = Command::new(bin.join("ocamlopt"));
+                for package in &labels.packages {
+                    build.args(self.library(package));
+                }
+                build
+            }
+            Build::Command(words) => {
+                let mut build = Command::new(words[0]);
+                build.args(&words[1..]);
+                build
+            }
+        }
+    }
+
+    /// Options of `ocamlopt` for a library of its distribution. OCaml 5 has each in a folder of its own.
+    fn library(&self, package: &str) -> Vec<String> {
+        let is_5 = self.name.starts_with('5');
+        let name = package.split('.').next().unwrap_or(package);
+        let include = |name: &str| ["-I".to_owned(), format!("+{name}")];
+        let mut options = Vec::new();
+        if is_5 || name == "threads" {
+            options.extend(include(name));
+        }
+        if name == "threads" {
+            options.extend(is_5.then(|| include("unix")).into_iter().flatten());
+            options.push("unix.cmxa".to_owned());
+        }
+        options.push(format!("{name}.cmxa"));
+        options
     }
 }
 
@@ -63,9 +159,9 @@ pub(super) fn programs(only: Option<&str>) -> Outcome<Vec<Program>> {
     let mut programs = Vec::new();
     for source in entries.flatten().map(|entry| entry.path()) {
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if source.extension().is_none_or(|ext| ext != "ml")
-            || only.is_some_and(|only| !name.contains(only))
-        {
+        let extension = source.extension().unwrap_or_default().to_string_lossy();
+        let Some(language) = Language::of(&extension) else { continue };
+        if only.is_some_and(|only| !name.contains(only)) || name.ends_with("_stubs") {
             continue;
         }
         let text = fs::read_to_string(&source).map_err(|e| format!("{}: {e}", source.display()))?;
@@ -74,7 +170,7 @@ pub(super) fn programs(only: Option<&str>) -> Outcome<Vec<Program>> {
         let stubs = folder.join(format!("{name}_stubs.c"));
         let stubs = stubs.exists().then_some(stubs);
         let version = super::digest(text.as_bytes());
-        programs.push(Program { name, labels, version, source, stubs });
+        programs.push(Program { name, labels, version, language, source, stubs });
     }
     programs.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(programs)
@@ -83,7 +179,12 @@ pub(super) fn programs(only: Option<&str>) -> Outcome<Vec<Program>> {
 impl Program {
     /// The compilers that build it.
     pub(super) fn compilers<'a>(&self, all: &'a [Compiler]) -> Vec<&'a Compiler> {
-        all.iter().filter(|compiler| compiler.builds(&self.labels)).collect()
+        all.iter().filter(|compiler| compiler.builds(self)).collect()
+    }
+
+    /// How it is recorded.
+    pub(super) fn modes(&self) -> &'static [Mode] {
+        if self.language == Language::Ocaml { &OF_OCAML } else { &OF_NATIVE }
     }
 
     /// Build it below a folder, and give the executable's path.
@@ -97,48 +198,13 @@ impl Program {
             fs::copy(file, &copy).map_err(|e| format!("cannot copy {}: {e}", file.display()))?;
             files.push(name.to_owned());
         }
-        let mut build = match &compiler.folder {
-            None => {
-                let mut build = Command::new("ocamlfind");
-                build.arg("ocamlopt");
-                if !self.labels.packages.is_empty() {
-                    build.args([
-                        "-thread",
-                        "-linkpkg",
-                        "-package",
-                        &self.labels.packages.join(","),
-                    ]);
-                }
-                build
-            }
-            Some(bin) => {
-                let mut build = Command::new(bin.join("ocamlopt"));
-                let is_5 = compiler.name.starts_with('5');
-                for package in &self.labels.packages {
-                    let name = package.split('.').next().unwrap_or(package);
-                    // OCaml 5 has each library in a folder of its own.
-                    let include =
-                        if is_5 || name == "threads" { format!("+{name}") } else { String::new() };
-                    if !include.is_empty() {
-                        build.args(["-I", &include]);
-                    }
-                    if name == "threads" {
-                        build.args(if is_5 {
-                            &["-I", "+unix", "unix.cmxa"][..]
-                        } else {
-                            &["unix.cmxa"][..]
-                        });
-                    }
-                    build.arg(format!("{name}.cmxa"));
-                }
-                build
-            }
-        };
         let executable = folder.join("program");
-        run(build
-            .current_dir(&folder)
-            .args(["-g", "-bin-annot", "-w", "-a", "-o", "program"])
-            .args(files))?;
+        let mut build = compiler.command(&self.labels);
+        build.current_dir(&folder).args(["-o", "program"]);
+        if self.language == Language::Ocaml {
+            build.args(["-g", "-bin-annot", "-w", "-a"]);
+        }
+        run(build.args(files))?;
         Ok(executable)
     }
 }

@@ -1,10 +1,14 @@
-//! The expected verdicts, which the first comment of each program of the corpus states.
+//! The expected verdicts, which the first comment of each program of the corpus states: in OCaml between `(*` and `*)`,
+//! else in the first lines that begin with `//`.
 //!
 //! One line a run: `run ARGUMENTS: OWNER grows, allocated in SITE or SITE`, `run ARGUMENTS: no suspect`, or
 //! `run ARGUMENTS: not recorded` where memory grows that a recording without `--native` does not see. A run whose verdict
 //! differs between the collectors has two lines, `run ARGUMENTS on OCaml 4: …` and `run ARGUMENTS on OCaml 5: …`. A line
 //! `with unix lwt.unix` names packages, a line `needs OCaml 5` leaves out the older compilers. `long N` is the last argument where a run
 //! has to be long enough for automatic snapshots.
+//!
+//! A program in C, C++ or Rust has the roots that retain its memory for an owner: `variable table`, `stack`, `thread-local`;
+//! `nothing` where it is unreachable.
 
 /// What `leaks` has to say of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,9 +47,13 @@ pub(super) struct Labels {
 impl Labels {
     /// Read the labels from a program's source. The error is the line that is none.
     pub(super) fn read(source: &str) -> Result<Self, String> {
-        let comment = source.split("*)").next().unwrap_or_default();
+        let lines: Vec<&str> = if source.starts_with("//") {
+            source.lines().map_while(|line| line.strip_prefix("//")).collect()
+        } else {
+            source.split("*)").next().unwrap_or_default().lines().collect()
+        };
         let mut labels = Self::default();
-        for line in comment.lines().map(|line| line.trim_start_matches(['(', '*', ' ']).trim()) {
+        for line in lines.into_iter().map(|line| line.trim_start_matches(['(', '*', ' ']).trim()) {
             if let Some(rest) = line.strip_prefix("run").filter(|rest| rest.starts_with([' ', ':']))
             {
                 labels.runs.push(run(rest.trim_start()).ok_or_else(|| line.to_owned())?);
@@ -117,6 +125,15 @@ mod tests {
         assert_eq!(leak.truth, Truth::Grows { owner: "A.table".to_owned(), sites });
         assert_eq!(sound.truth, Truth::Sound);
         assert!(Labels::read("(* run x: perhaps *)").is_err());
+    }
+
+    #[test]
+    fn labels_of_other_languages_are_in_the_first_lines() {
+        let source = "// A table.\n// run leak 3: variable table grows, allocated in put\nint n; // run x: none";
+        let labels = Labels::read(source).unwrap();
+        let sites = vec!["put".to_owned()];
+        let truth = Truth::Grows { owner: "variable table".to_owned(), sites };
+        assert_eq!(labels.runs.iter().map(|run| &run.truth).collect::<Vec<_>>(), [&truth]);
     }
 
     #[test]

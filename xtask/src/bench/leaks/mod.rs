@@ -40,16 +40,17 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
     for (place, program) in corpus::programs(options.only.as_deref())?.iter().enumerate() {
         let takes_turns = program.compilers(&compilers);
         for seed in 0..options.seeds {
-            for (number, mode) in recorded::MODES.into_iter().enumerate() {
-                if options.modes.as_ref().is_some_and(|modes| !modes.iter().any(|m| m == mode)) {
+            for (number, mode) in program.modes().iter().enumerate() {
+                let name = mode.name;
+                if options.modes.as_ref().is_some_and(|modes| !modes.iter().any(|m| m == name)) {
                     continue;
                 }
                 let turn = (place + seed + number) % takes_turns.len().max(1);
                 let Some(compiler) = takes_turns.get(turn) else { continue };
                 for run in program.labels.runs_of(compiler.name) {
-                    let arguments = program.labels.arguments(run, number == 0);
+                    let arguments = program.labels.arguments(run, mode.is_long);
                     let title = format!("{} {}", program.name, arguments.join(" "));
-                    let key = format!("{title}, {mode}, {}, {seed}", compiler.name);
+                    let key = format!("{title}, {name}, {}, {seed}", compiler.name);
                     let version = format!("{:016x} {key}", program.version);
                     let (outcome, said) = results.of(&version, || {
                         let executable = program.build(compiler, &folder)?;
@@ -69,7 +70,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
                         eprintln!("{key}: {}: {said}", outcome.name());
                     }
                     let leaks = run.truth != Truth::Sound;
-                    *counts.entry((mode, leaks)).or_default().entry(outcome).or_default() += 1;
+                    *counts.entry((name, leaks)).or_default().entry(outcome).or_default() += 1;
                 }
             }
         }

@@ -60,7 +60,9 @@ impl Outcome {
 /// Compare the truth with the JSON of `leaks` and the exit code of `check --no-leak`.
 pub(super) fn compare(truth: &Truth, leaks: &Value, check: i32) -> Outcome {
     let suspects = leaks["suspects"].as_array().map_or(&[][..], Vec::as_slice);
-    if suspects.is_empty() == (check == FAILED) {
+    let leaked = leaks["unreachable"]["unreachable"]["sampled"].as_u64().unwrap_or(0);
+    let is_listed = !suspects.is_empty() || leaked > 0;
+    if is_listed != (check == FAILED) {
         return Outcome::Disagree;
     }
     if leaks.is_null() {
@@ -68,7 +70,7 @@ pub(super) fn compare(truth: &Truth, leaks: &Value, check: i32) -> Outcome {
     }
     match truth {
         Truth::Sound if check == UNDECIDED => Outcome::Undecided,
-        Truth::Sound if suspects.is_empty() => Outcome::Right,
+        Truth::Sound if !is_listed => Outcome::Right,
         Truth::Sound => Outcome::False,
         Truth::NotRecorded => match (suspects.is_empty(), check) {
             (true, UNDECIDED) => Outcome::Right,
@@ -80,7 +82,15 @@ pub(super) fn compare(truth: &Truth, leaks: &Value, check: i32) -> Outcome {
             [] => Outcome::Missed,
             [first, rest @ ..] => {
                 let is_owner = |suspect: &Value| {
-                    suspect["owner"].as_str().is_some_and(|name| name.starts_with(owner))
+                    let named = |name: &Value| {
+                        name.as_str().is_some_and(|name| name.starts_with(owner.as_str()))
+                    };
+                    if suspect["kind"] != "site" {
+                        return named(&suspect["owner"]);
+                    }
+                    let retainer = &suspect["retained_by"][0]["name"];
+                    (retainer.is_null() || named(retainer))
+                        && site(suspect, sites) == Outcome::Right
                 };
                 if !is_owner(first) {
                     Outcome::Wrong
@@ -120,6 +130,15 @@ mod tests {
         let grows = Truth::Grows { owner: "A.table".into(), sites: vec!["A.add".into()] };
         let found = |owner: &str, site: &str| json!({ "suspects": [{ "owner": owner, "allocated": [{ "function": site }] }] });
         let none = json!({ "suspects": [] });
+        let table = Truth::Grows { owner: "variable table".into(), sites: vec!["put".into()] };
+        let retained = |by: &str| {
+            json!({ "suspects": [{
+            "kind": "site", "owner": "put (a.c:12)", "retained_by": [{ "name": by, "share": 1.0 }],
+            "allocated": [{ "function": "put" }],
+        }] })
+        };
+        let unreachable =
+            json!({ "suspects": [], "unreachable": { "unreachable": { "sampled": 3 } } });
         let cases = [
             (&grows, found("A.table", "A.add.(fun)"), 4, Outcome::Right),
             (&grows, found("A.table", "B.add"), 4, Outcome::Wrong),
@@ -131,7 +150,11 @@ mod tests {
             (&Truth::Sound, none.clone(), 4, Outcome::Disagree),
             (&Truth::Sound, found("A.table", "A.add"), 4, Outcome::False),
             (&Truth::NotRecorded, none.clone(), 6, Outcome::Right),
-            (&Truth::NotRecorded, none, 0, Outcome::Missed),
+            (&Truth::NotRecorded, none.clone(), 0, Outcome::Missed),
+            (&table, retained("variable table (a.c:9)"), 4, Outcome::Right),
+            (&table, retained("variable other (a.c:3)"), 4, Outcome::Wrong),
+            (&Truth::Sound, unreachable.clone(), 4, Outcome::False),
+            (&table, unreachable, 4, Outcome::Missed),
         ];
         for (truth, leaks, check, expected) in cases {
             assert_eq!(compare(truth, &leaks, check), expected, "{truth:?} {leaks} {check}");

@@ -10,15 +10,35 @@ use super::label::Truth;
 use super::outcome::{self, Outcome as Judged};
 use crate::command::Outcome;
 
-/// When `memtrail run` takes snapshots. The first one needs long runs.
-pub(super) const MODES: [&str; 4] = ["auto", "every-major", "exit", "off"];
+/// How a program is recorded.
+pub(super) struct Mode {
+    pub(super) name: &'static str,
+    /// Options of `memtrail run`.
+    options: &'static [&'static str],
+    /// Runs have to be long: until automatic snapshots are taken, or samples are enough.
+    pub(super) is_long: bool,
+}
+
+/// When heap snapshots of OCaml programs are taken.
+pub(super) const OF_OCAML: [Mode; 4] = [
+    Mode { name: "auto", options: &["--snapshot", "auto"], is_long: true },
+    Mode { name: "every-major", options: &["--snapshot", "every-major"], is_long: false },
+    Mode { name: "exit", options: &["--snapshot", "exit"], is_long: false },
+    Mode { name: "off", options: &["--snapshot", "off"], is_long: false },
+];
+/// Programs in C, C++ and Rust: samples alone, or with what refers to blocks.
+pub(super) const OF_NATIVE: [Mode; 3] = [
+    Mode { name: "native", options: &["--native"], is_long: true },
+    Mode { name: "native-every", options: &["--native", "--every", "100ms"], is_long: true },
+    Mode { name: "native-exit", options: &["--native", "--snapshot", "exit"], is_long: true },
+];
 
 /// A program to be recorded, and how.
 pub(super) struct Case<'a> {
     pub(super) memtrail: &'a Path,
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [String],
-    pub(super) mode: &'a str,
+    pub(super) mode: &'a Mode,
     /// `PATH` of `memtrail`.
     pub(super) path: OsString,
     /// The recording, which stays for later judgements.
@@ -62,7 +82,7 @@ fn record(case: &Case<'_>) -> Outcome {
             .map_err(|e| format!("cannot remove {}: {e}", recording.display()))?;
     }
     let mut record = Command::new(memtrail);
-    record.args(["run", "--quiet", "--snapshot", mode, "-o"]).arg(recording);
+    record.args(["run", "--quiet"]).args(mode.options).arg("-o").arg(recording);
     record.arg("--").arg(program).args(*arguments).stdout(Stdio::null());
     crate::command::run(&mut record)
 }

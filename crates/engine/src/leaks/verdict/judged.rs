@@ -165,7 +165,11 @@ impl Found {
         };
         let found = |class, reason, shape| Self { class, reason, shape, began: None };
         if by == BySizes::Grows {
-            let reason = if evidence.is_estimated { Reason::Samples } else { Reason::Snapshots };
+            let reason = match (evidence.is_estimated, owner.replaced.is_empty()) {
+                (false, _) => Reason::Snapshots,
+                (true, false) => Reason::Sizes,
+                (true, true) => Reason::Samples,
+            };
             return found(Class::Grows, reason, shape);
         }
         for (series, reason) in
@@ -183,7 +187,12 @@ impl Found {
             // What was there from the middle on, and is there still, was filled once; of a cache with a bound only the size is.
             let is_full = shape.is_some_and(|shape| shape.late < LATE);
             let is_filled = is_full && dates(evidence, owner, 0.0) != Dates::Recent;
-            let class = if is_filled { Class::FilledOnce } else { Class::ComesAndGoes };
+            let class = match is_filled {
+                true => Class::FilledOnce,
+                // A few large blocks, of which none was freed, neither come and go nor grow for sure.
+                false if evidence.is_estimated && owner.freed.is_empty() => Class::Undecided,
+                false => Class::ComesAndGoes,
+            };
             return found(class, Reason::Snapshots, shape);
         }
         let is_event = |shape: Shape| shape.late < LATE / 2.0 || shape.lasted < LASTED;
