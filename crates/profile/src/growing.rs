@@ -101,8 +101,8 @@ impl GrowingProfile {
         }
     }
 
-    /// From now on an event that comes late, with a time before a moment, counts as if it had happened then: sums up to
-    /// that moment do not change any more.
+    /// Moves events that still come with a time before a moment to that moment. Sums up to it
+    /// do not change any more.
     pub fn not_before(&mut self, earliest: Elapsed) {
         if let Some(known) = &mut self.known {
             known.builder.not_before(earliest);
