@@ -5,6 +5,7 @@
 //! | [`folded`] | flame graph scripts |
 //! | [`speedscope`] | speedscope |
 //! | [`pprof`] | `go tool pprof`, Pyroscope, Parca, Grafana |
+//! | [`pyroscope`] | the push interface of Pyroscope |
 //! | [`firefox`] | the Firefox Profiler |
 //! | [`json`] | programs of one's own |
 //! | [`svg`] | a picture, for documents and issues |
@@ -28,6 +29,7 @@ pub mod named_stacks;
 mod naming;
 mod paths;
 pub mod pprof;
+pub mod pyroscope;
 pub mod selection;
 mod shorten;
 mod significant;

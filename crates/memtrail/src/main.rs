@@ -50,6 +50,7 @@ mod references;
 mod report;
 mod run;
 mod shell_quote;
+mod ship;
 mod snapshot;
 mod snapshot_file;
 mod source;
@@ -100,6 +101,7 @@ enum Command {
     Report(report::Args),
     Html(html::Args),
     Export(export::Args),
+    Ship(ship::Args),
     Sql(sql::Args),
     Lake(lake::Args),
     Heap(heap::Args),
@@ -180,6 +182,7 @@ fn command() -> ExitCode {
         Command::Report(args) => report::run(&args),
         Command::Html(args) => html::run(&args),
         Command::Export(args) => export::run(&args),
+        Command::Ship(args) => ship::run(&args),
         Command::Sql(args) => sql::run(&args),
         Command::Lake(args) => lake::run(&args),
         Command::Diff(args) => diff::run(&args),
@@ -261,6 +264,7 @@ mod tests {
                             "5%",
                             "F.*<=1K",
                             "editor://{path}",
+                            "a=b",
                             "5.5",
                             "unlimited",
                         ];

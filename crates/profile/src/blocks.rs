@@ -168,6 +168,14 @@ impl Blocks {
         self.sources[row.0 as usize]
     }
 
+    /// The part of memory that a block was collected in, if it was: promotion moves it to the major heap.
+    pub(crate) fn place_of_collection(&self, row: Row) -> Source {
+        match self.source(row) {
+            Source::Minor if self.promoted(row).is_some() => Source::Major,
+            source => source,
+        }
+    }
+
     /// Which domain allocated a block.
     pub fn domain(&self, row: Row) -> DomainId {
         self.domains.get(row.0 as usize).copied().unwrap_or(self.domain)

@@ -5,7 +5,7 @@
 //! may tell anything: what makes no sense is left out and counted.
 
 use memtrail_trace::rates::RateChanges;
-use memtrail_trace::{Alloc, BlockId, Event, Mark, Source, Timestamp};
+use memtrail_trace::{Alloc, BlockId, Event, Mark, Timestamp};
 use rustc_hash::FxHashMap;
 
 use crate::blocks::{Block, Blocks, Row};
@@ -65,6 +65,8 @@ pub struct ProfileBuilder {
     early: FxHashMap<BlockId, Early>,
     threads: Option<Threads>,
     rates: RateChanges,
+    /// Earlier events count as if they had happened at this time.
+    earliest: Elapsed,
     end: Elapsed,
     inconsistent: Inconsistencies,
 }
@@ -104,6 +106,7 @@ impl ProfileBuilder {
             early: FxHashMap::default(),
             threads: None,
             rates: RateChanges::default(),
+            earliest: Elapsed(0),
             end: Elapsed(0),
             inconsistent: Inconsistencies::default(),
         }
@@ -188,6 +191,16 @@ impl ProfileBuilder {
         self.live_series.settle(&self.blocks);
     }
 
+    /// Moves later events that are earlier than a moment to it.
+    pub(crate) fn not_before(&mut self, earliest: Elapsed) {
+        self.earliest = earliest;
+    }
+
+    /// Gives up the ends before a moment whose blocks have not come: such a block may have been forgotten.
+    pub(crate) fn forget(&mut self, before: Elapsed) {
+        self.early.retain(|_, early| early.promoted.max(early.collected) >= Some(before));
+    }
+
     /// Exchanges what is built for what `profile` has.
     pub(crate) fn exchange(&mut self, profile: &mut Profile) {
         std::mem::swap(&mut self.blocks, &mut profile.blocks);
@@ -258,10 +271,7 @@ impl ProfileBuilder {
             self.inconsistent.collected_twice += 1;
         } else {
             let time = self.not_before_allocation(row, time);
-            let source = match self.blocks.source(row) {
-                Source::Minor if self.blocks.promoted(row).is_some() => Source::Major,
-                source => source,
-            };
+            let source = self.blocks.place_of_collection(row);
             self.live_series.collected(time, self.blocks.samples(row), source);
             self.blocks.set_collected(row, time);
         }
@@ -274,13 +284,13 @@ impl ProfileBuilder {
     }
 
     fn elapsed(&self, time: Timestamp) -> Elapsed {
-        Elapsed(time.0.saturating_sub(self.start.0)).min(Elapsed::LAST)
+        Elapsed(time.0.saturating_sub(self.start.0)).min(Elapsed::LAST).max(self.earliest)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use memtrail_trace::{DomainId, StackId, Words};
+    use memtrail_trace::{DomainId, Source, StackId, Words};
 
     use super::*;
 

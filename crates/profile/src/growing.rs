@@ -6,6 +6,7 @@ use memtrail_trace::{Detail, Error, Event, Follow, StackTree, Tables};
 use crate::build::ProfileBuilder;
 use crate::profile::Profile;
 use crate::threads::ThreadLog;
+use crate::time::Elapsed;
 
 /// A profile, and where it goes on.
 #[derive(Debug)]
@@ -89,6 +90,23 @@ impl GrowingProfile {
         known.builder.end();
         known.take_back(&mut self.follow);
         finished
+    }
+
+    /// Forgets the blocks that were collected before a moment, so that memory is bounded by the live blocks and those since
+    /// then. Rows get new numbers. An event of a forgotten block that still comes is ignored.
+    pub fn forget(&mut self, before: Elapsed) {
+        if let Some(known) = &mut self.known {
+            known.builder.forget(before);
+            known.profile.forget(before);
+        }
+    }
+
+    /// Moves events that still come with a time before a moment to that moment. Sums up to it
+    /// do not change any more.
+    pub fn not_before(&mut self, earliest: Elapsed) {
+        if let Some(known) = &mut self.known {
+            known.builder.not_before(earliest);
+        }
     }
 
     /// Sees whether the trace says what it is.

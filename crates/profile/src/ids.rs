@@ -67,6 +67,19 @@ impl Ids {
         })
     }
 
+    /// The ids of the rows, in their order.
+    pub(crate) fn of_rows(&self, rows: usize) -> Vec<BlockId> {
+        let mut ids = vec![BlockId::default(); rows];
+        let others = self.others.iter().map(|(&first, &(len, row))| Run { first, len, row });
+        for run in others.chain([self.growing]) {
+            let from = run.row as usize;
+            for (offset, id) in ids.iter_mut().skip(from).take(run.len as usize).enumerate() {
+                *id = BlockId(run.first + offset as u64);
+            }
+        }
+        ids
+    }
+
     /// The row of a block, if the id has been seen.
     pub(crate) fn row(&mut self, id: BlockId) -> Option<Row> {
         if let Some(row) = self.growing.row(id.0).or_else(|| self.recent.row(id.0)) {

@@ -37,6 +37,7 @@ mod depth_first;
 pub mod estimate;
 pub mod filter;
 pub mod folded;
+mod forget;
 #[doc(hidden)]
 pub mod fuzz;
 pub mod growing;

@@ -55,6 +55,12 @@ impl Threads {
         self.of_row.push(thread);
     }
 
+    /// Keeps these rows, which are in order.
+    pub(crate) fn keep(&mut self, rows: &[Row]) {
+        let of = |row: &Row| self.of_row.get(row.0 as usize).copied().unwrap_or(NOBODY);
+        self.of_row = rows.iter().map(of).collect();
+    }
+
     fn find(&mut self, domain: DomainId, id: BlockId) -> Option<u16> {
         let switches = self.log.switches.get(&domain.0)?;
         let last = self.last.entry(domain.0).or_default();

@@ -1,0 +1,5 @@
+//! `memtrail ship` against a receiver on loopback that decodes what it gets.
+#![forbid(unsafe_code)]
+
+mod receiver;
+mod windows;
