@@ -66,7 +66,7 @@ mod tests {
                 time: Elapsed(at),
                 length: Words(at * 1000),
                 samples: at * 40_000,
-                source: if at % 3 == 0 { Source::Major } else { Source::Minor },
+                source: if at.is_multiple_of(3) { Source::Major } else { Source::Minor },
                 stack: StackId(at as u32),
                 domain: DomainId((at % 2) as u16),
             };

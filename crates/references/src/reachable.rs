@@ -1,5 +1,6 @@
-//! Which blocks are reachable: passes from the variables, OCaml's heap, thread-local variables and stacks, then one from
-//! garbage of that heap, and one from memory of unknown use. What neither meets is a leak, as `LeakSanitizer` defines it.
+//! Finds the blocks that are reachable. Passes begin at variables, OCaml's heap, thread-local variables and stacks. Two more
+//! begin at garbage of that heap, and at memory of unknown use. What none of them meets is a leak, as `LeakSanitizer`
+//! defines it.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -212,7 +213,7 @@ impl Kind {
         }
     }
 
-    /// What is reached from it.
+    /// The state of the blocks that it leads to.
     const fn state(self) -> State {
         match self {
             Self::Garbage => State::Garbage,

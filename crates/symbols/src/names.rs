@@ -25,7 +25,7 @@ fn cpp(symbol: &str) -> Option<String> {
     Some(name.replace(", >", ">"))
 }
 
-/// The same of a symbol whose types cannot be read, as GCC encodes some conditions: its name is complete before them.
+/// A function of C++ whose types cannot be read, as GCC encodes some conditions. Its name is complete before them.
 fn cpp_of_start(symbol: &str) -> Option<String> {
     let ends = symbol.bytes().enumerate().filter(|(_, byte)| *byte == b'E').map(|(at, _)| at + 1);
     let ends: Vec<usize> = ends.take(MAX_ENDS).collect();

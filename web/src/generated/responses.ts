@@ -1301,6 +1301,8 @@ export type ProcessSuspect = {
   descriptions: Array<string>,
   /** What is measured for these. */
   evidence: string,
+  /** The roots that retain most of a call site's blocks, the largest part first. Empty if nobody looked for references. */
+  retained_by?: Array<Retainer>,
   /** The function that allocated most of it, as `memtrail why` takes it. */
   next: string | null,
   /** The owner's name. */
@@ -1484,6 +1486,14 @@ export type ResidentMemory = {
   malloc_in_use: number | null,
   /** What that is for, by samples. */
   malloc: MallocUse | null,
+};
+
+/** A variable, a stack, or thread-local data that retains a part of the blocks of a call site. */
+export type Retainer = {
+  /** Its name: `variable table (cache.c:9)`. */
+  name: string,
+  /** The part that it retains, from 0 to 1. */
+  share: number,
 };
 
 /** A root, or what several roots retain jointly. */
@@ -1911,6 +1921,8 @@ export type Suspect = {
   descriptions: Array<string>,
   /** What is measured for these. */
   evidence: string,
+  /** The roots that retain most of a call site's blocks, the largest part first. Empty if nobody looked for references. */
+  retained_by?: Array<Retainer>,
   /** The function that allocated most of it, as `memtrail why` takes it. */
   next: string | null,
   /** The owner's name. */

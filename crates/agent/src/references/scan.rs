@@ -34,7 +34,7 @@ fn each_reference(
     });
 }
 
-/// Whether a module is glibc, whose variables have the bins of its main arena.
+/// True for glibc, whose variables have the bins of its main arena.
 fn is_libc(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     name.starts_with("libc.so.") || name.starts_with("libc-")

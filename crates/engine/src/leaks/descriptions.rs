@@ -238,7 +238,7 @@ pub(super) fn evidence_of_site(
     half: Option<f64>,
 ) -> String {
     let mut parts = measured(growth);
-    // Of a buffer there is one block, and all before it were freed.
+    // A buffer is one block, and all blocks before it were freed.
     if growth.from != "sizes" {
         parts.extend(fate(alive, freed, "block"));
         parts.extend(half.map(half_later_than));

@@ -203,7 +203,7 @@ fn replaced(owner: &Owner<'_>) -> Vec<(f64, u64)> {
     owner.places.iter().map(of_place).max_by_key(Vec::len).unwrap_or_default()
 }
 
-/// The same of blocks that were allocated in one place, if the one that is alive is at least half of so many bytes.
+/// Sizes of blocks that one place allocated for a buffer. The block that is alive must have at least half of so many bytes.
 pub(super) fn replaced_in(all: &[Lifetime], bytes: u64) -> Vec<(f64, u64)> {
     let mut owned = all.iter().filter(|block| block.is_owned);
     let (Some(last), None) = (owned.next(), owned.next()) else { return Vec::new() };

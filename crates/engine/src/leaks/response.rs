@@ -83,13 +83,13 @@ pub enum LeakVerdict {
     NoLeak,
 }
 
-/// What retains a part of what a call site allocated: a variable, a stack, or thread-local data.
+/// A variable, a stack, or thread-local data that retains a part of the blocks of a call site.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Retainer {
     /// Its name: `variable table (cache.c:9)`.
     pub name: String,
-    /// What part it retains.
+    /// The part that it retains, from 0 to 1.
     pub share: f64,
 }
 
@@ -107,7 +107,7 @@ pub struct Suspect {
     pub descriptions: Vec<String>,
     /// What is measured for these.
     pub evidence: String,
-    /// Of a call site whose blocks were looked at for references: the roots that retain most of it, the largest part first.
+    /// The roots that retain most of a call site's blocks, the largest part first. Empty if nobody looked for references.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(optional, as = "Option<Vec<Retainer>>"))]
     pub retained_by: Vec<Retainer>,

@@ -305,7 +305,7 @@ impl<'r> AllocationPaths<'r> {
         self.whole_places(path).iter().map(short).collect()
     }
 
-    /// The same with the folders of files, as suspects have them.
+    /// The places of these calls, with the folders of files, as suspects have them.
     pub(crate) fn whole_places(&self, path: &[Site]) -> Vec<Place> {
         path.iter().filter_map(|site| self.own.place(*site)).collect()
     }

@@ -33,7 +33,7 @@ pub(super) struct HeapValues<'l> {
 }
 
 impl<'l> HeapValues<'l> {
-    /// Of a program without a heap snapshot.
+    /// A program without a heap snapshot has none.
     pub(super) fn unknown() -> Self {
         Self { loaded: None, paths: HashMap::new() }
     }

@@ -1,4 +1,4 @@
-//! Which variables, stacks and thread-local data retain what suspected call sites allocated.
+//! Names the variables, stacks and thread-local data that retain the blocks of suspected call sites.
 
 use std::collections::HashMap;
 

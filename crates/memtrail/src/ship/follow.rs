@@ -36,7 +36,7 @@ pub(super) struct DueWindow {
     /// A pprof file; none if nothing was allocated or live.
     pub(super) pprof: Option<Vec<u8>>,
     alloc_bytes: f64,
-    /// The same whenever the window is made again.
+    /// A window that is made again has the same id.
     pub(super) id: String,
 }
 
@@ -196,7 +196,7 @@ impl Follower {
         }
         let offset = self.profile.offset();
         let state = &self.file.state;
-        // What is behind the bytes that shipped windows are of was not in them.
+        // Shipped windows are of these bytes, and had nothing of later ones.
         let known = if state.trace == self.trace { state.read_to } else { 0 };
         let limit = if offset < known { known - offset } else { u64::MAX };
         let mut tail = Vec::new();

@@ -1,4 +1,4 @@
-//! What was shipped of a recording to a destination: a file in the recording's folder, replaced as a whole.
+//! Keeps how far a recording was shipped to a destination, in a file of the recording that is replaced as a whole.
 //!
 //! Each destination has a file of its own, and a lock, so that two commands do not send the same windows.
 

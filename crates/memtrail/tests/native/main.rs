@@ -12,6 +12,7 @@ mod published;
 mod references;
 mod replaced;
 mod resident_memory;
+mod retained;
 mod rust_names;
 mod signals;
 

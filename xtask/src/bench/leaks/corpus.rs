@@ -29,7 +29,7 @@ enum Language {
 }
 
 impl Language {
-    /// That of a file with this extension.
+    /// The language of a file with this extension.
     fn of(extension: &str) -> Option<Self> {
         Some(match extension {
             "ml" => Self::Ocaml,
@@ -182,7 +182,7 @@ impl Program {
         all.iter().filter(|compiler| compiler.builds(self)).collect()
     }
 
-    /// How it is recorded.
+    /// The ways in which it is recorded.
     pub(super) fn modes(&self) -> &'static [Mode] {
         if self.language == Language::Ocaml { &OF_OCAML } else { &OF_NATIVE }
     }

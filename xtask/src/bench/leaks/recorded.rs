@@ -10,7 +10,7 @@ use super::label::Truth;
 use super::outcome::{self, Outcome as Judged};
 use crate::command::Outcome;
 
-/// How a program is recorded.
+/// A way to record a program.
 pub(super) struct Mode {
     pub(super) name: &'static str,
     /// Options of `memtrail run`.
