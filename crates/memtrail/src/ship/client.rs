@@ -12,6 +12,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::address::Address;
 use super::secret::Credentials;
+use crate::canvas::clean;
 use crate::error::{Failure, Kind};
 
 /// Time for a connection, and for a request with its answer.
@@ -108,19 +109,20 @@ impl Client {
         }
     }
 
-    /// A reason of bounded length without secrets.
+    /// A reason of bounded length without secrets and control characters.
     fn scrub(&self, text: &str) -> String {
         let text = self.credentials.as_ref().map_or(text.to_owned(), |found| found.scrub(text));
         let text = self.of_proxy.iter().fold(text, |text, part| text.replace(part, "[secret]"));
-        text.chars().take(MAX_REASON).collect()
+        clean(&text).chars().take(MAX_REASON).collect()
     }
 }
 
-/// The meaning of a status: only time-outs, limits and faults of the server pass.
+/// The meaning of a status. Time-outs, limits and faults of the server pass, and the user can mend credentials and addresses:
+/// windows wait for that. A window itself is at fault otherwise.
 fn meaning(status: u16, reason: String, pause: Option<Duration>) -> Delivery {
     match status {
         200..=299 => Delivery::Delivered,
-        408 | 425 | 429 | 500..=599 => {
+        401 | 403 | 404 | 407 | 408 | 425 | 429 | 500..=599 => {
             Delivery::Later { reason, pause: pause.map(|pause| pause.min(MAX_WAIT)) }
         }
         _ => Delivery::Refused { reason },
@@ -170,10 +172,10 @@ mod tests {
     fn only_what_may_pass_is_tried_again() {
         let of = |status| meaning(status, String::new(), None);
         assert_eq!(of(200), Delivery::Delivered);
-        for status in [408, 429, 500, 503] {
+        for status in [401, 403, 404, 408, 429, 500, 503] {
             assert!(matches!(of(status), Delivery::Later { .. }), "{status}");
         }
-        for status in [301, 400, 401, 404, 413] {
+        for status in [301, 400, 413] {
             assert!(matches!(of(status), Delivery::Refused { .. }), "{status}");
         }
         let long = meaning(429, String::new(), Some(Duration::from_secs(1 << 40)));
