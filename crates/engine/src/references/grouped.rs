@@ -22,7 +22,7 @@ type Leading = (Rc<[Hop]>, Sum);
 
 /// Paths that are shown as one, and what they lead to; those of most bytes first.
 pub(super) fn grouped(paths: Vec<Path>) -> Vec<(Vec<String>, bool, Sum)> {
-    let paths = with_threads_together(paths);
+    let paths = with_threads_merged(paths);
     let mut of_root: HashMap<(Hop, bool), Vec<Leading>> = HashMap::new();
     for (path, is_reachable, sum) in paths {
         let Some(first) = path.first() else { continue };
@@ -51,7 +51,7 @@ pub(super) fn grouped(paths: Vec<Path>) -> Vec<(Vec<String>, bool, Sum)> {
 /// The roots of paths, without positions, and what they lead to; those of most bytes first.
 pub(super) fn by_root(paths: Vec<Path>) -> Vec<(Hop, Sum)> {
     let mut sums: HashMap<Hop, Sum> = HashMap::new();
-    for (path, _, sum) in with_threads_together(paths) {
+    for (path, _, sum) in with_threads_merged(paths) {
         let Some(first) = path.first() else { continue };
         sums.entry(without_position(first)).or_default().add(&sum);
     }
@@ -74,14 +74,14 @@ fn without_position(hop: &Hop) -> Hop {
 }
 
 /// Makes one root of those of more threads than are shown.
-fn with_threads_together(paths: Vec<Path>) -> Vec<Path> {
+fn with_threads_merged(paths: Vec<Path>) -> Vec<Path> {
     let mut threads: BTreeMap<Of, BTreeSet<u32>> = BTreeMap::new();
     for (path, ..) in &paths {
         if let Some(Hop::Thread(of, thread)) = path.first() {
             threads.entry(*of).or_default().insert(*thread);
         }
     }
-    let together = |(path, is_reachable, sum): Path| {
+    let merged = |(path, is_reachable, sum): Path| {
         let path = match path.split_first() {
             Some((Hop::Thread(of, _), rest)) if threads[of].len() > SHOWN => {
                 let root = Hop::Threads(*of, threads[of].len());
@@ -91,7 +91,7 @@ fn with_threads_together(paths: Vec<Path>) -> Vec<Path> {
         };
         (path, is_reachable, sum)
     };
-    paths.into_iter().map(together).collect()
+    paths.into_iter().map(merged).collect()
 }
 
 /// A path without positions, and without what follows itself.

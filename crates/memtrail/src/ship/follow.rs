@@ -92,7 +92,7 @@ impl Follower {
         if self.file.state.is_over {
             return Ok(None);
         }
-        // The state first: all is there when it says that the recording is complete.
+        // The state first: all is there once it shows that the recording is complete.
         self.recording = Recording::open(&self.path)?;
         let is_closed = self.is_closed(is_once);
         let mut is_at_end = self.is_finished;

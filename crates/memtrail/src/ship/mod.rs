@@ -39,7 +39,7 @@ use deliver::Deliveries;
 /// Send profiles of a running program to Pyroscope
 ///
 /// Follows the recording and sends a profile of each time window: bytes and objects allocated in the window, and live at
-/// its end. The program and its recording are not changed. The recording is the spool: a file in it says what was
+/// its end. The program and its recording are not changed. The recording is the spool: a file in it keeps what was
 /// shipped, so a window that could not be sent is sent later, also after a restart. Ends when the recording has ended.
 ///
 /// Credentials come from --auth-file, or from the environment: `MEMTRAIL_SHIP_TOKEN` (bearer), or `MEMTRAIL_SHIP_USER` and
