@@ -74,7 +74,9 @@ impl Targets {
     /// True if a word of the allocator's own leads to the chunk behind a block. The header of a chunk begins with the last
     /// word of the block before it, so that a list of free chunks seems to refer to blocks in use.
     pub(super) fn is_behind(&self, word: u64, to: u32) -> bool {
-        self.all.get(to as usize).is_some_and(|target| word.saturating_add(WORD) >= target.end)
+        self.all
+            .get(to as usize)
+            .is_some_and(|target| word > target.start && word.saturating_add(WORD) >= target.end)
     }
 
     /// The number of the block that a word leads to.

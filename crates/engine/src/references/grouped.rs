@@ -164,10 +164,15 @@ mod tests {
     /// Each chain of a table was a row of its own, 366 in all.
     #[test]
     fn paths_through_chains_of_a_table_are_one() {
+        let put = Some("allocated in put (cache.c:22)");
         let chains = (0..20).map(|k| {
-            let at = format!("+{:#x}", 8 * k);
-            let put = (k % 2 == 0).then_some("allocated in put (cache.c:22)");
-            entry(&at, &[(None, 0), (put, 8), (None, 16)][..=(k % 3)])
+            let blocks = match k % 4 {
+                0 => vec![(None, 0)],
+                1 => vec![(put, 8)],
+                2 => vec![(put, 8), (None, 16)],
+                _ => vec![(None, 0), (put, 8), (None, 16)],
+            };
+            entry(&format!("+{:#x}", 8 * k), &blocks)
         });
         let paths: Vec<Path> = chains.collect();
         let expected = "variable table (cache.c:9) → blocks allocated in put (cache.c:22)";

@@ -125,13 +125,11 @@ pub(super) fn after_leaks(asked: &AnsweredCall<'_>, answer: &Value) -> Vec<Optio
             }
         })
         .collect();
-    if calls.iter().all(Option::is_none) {
-        if is_about_ocaml(asked) {
-            calls.push(asked.call("roots", json!({}), "which variables own most memory"));
-        }
-        let end = json!({ "live_at": "end" });
-        calls.push(asked.call("report", end, "where memory was allocated that was never freed"));
+    if calls.iter().all(Option::is_none) && is_about_ocaml(asked) {
+        calls.push(asked.call("roots", json!({}), "which variables own most memory"));
     }
+    let end = json!({ "live_at": "end" });
+    calls.push(asked.call("report", end, "where memory was allocated that was never freed"));
     calls
 }
 

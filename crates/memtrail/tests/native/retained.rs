@@ -2,35 +2,33 @@
 
 use std::path::Path;
 
-use memtrail_test_support::running::Case;
+use memtrail_test_support::running::{Case, Recorded};
 use serde_json::Value;
 
 use super::{compile, json};
 
-/// The only suspect of a program of `tests/leaks` that is compiled from C.
-fn suspect(source: &str, arguments: &[&str], options: &[&str]) -> (Value, Value) {
+/// The first suspect of a program of `tests/leaks` that is compiled from C, and the recording.
+fn suspect(source: &str, arguments: &[&str], options: &[&str]) -> (Value, Recorded) {
     let program = compile(&format!("../../leaks/{source}"), &[]);
     let run = Case::command(&program.path, arguments).options(options).recorded();
     let (found, code) = json(&["leaks"], &run.recording);
     assert_eq!(code, Some(0), "{found:#}");
-    let first = found["suspects"][0].clone();
-    let function = first["next"].as_str().unwrap_or("none");
-    let recording = run.recording.to_str().unwrap();
-    let (why, _) = json(&["why", "--limit", "0", recording], Path::new(function));
-    (first, why)
+    (found["suspects"][0].clone(), run)
 }
 
 /// A table of chains had a path to each of its entries, and `leaks` did not name it.
 #[test]
 fn a_table_is_named_by_what_it_retains() {
     let options = ["--native", "--rate", "1e-4", "--snapshot", "exit"];
-    let (suspect, why) = suspect("lookups_cache.c", &["leak", "20000"], &options);
+    let (suspect, run) = suspect("lookups_cache.c", &["leak", "20000"], &options);
     let retained = &suspect["retained_by"][0];
     assert_eq!(retained["name"], "variable table (lookups_cache.c:9)", "{suspect:#}");
     assert!(retained["share"].as_f64().unwrap() > 0.99, "{suspect:#}");
     assert_eq!(suspect["next"], "cache_put", "{suspect:#}");
     let said = suspect["descriptions"].to_string();
     assert!(said.contains("retained by variable table (lookups_cache.c:9) at "), "{said}");
+    let recording = run.recording.to_str().unwrap();
+    let (why, _) = json(&["why", "--limit", "0", recording], Path::new("cache_put"));
     let paths = why["malloc"]["paths"].as_array().unwrap();
     assert!(paths.len() <= 3, "{why:#}");
     assert_eq!(paths[0]["steps"][0], "variable table (lookups_cache.c:9)", "{why:#}");
