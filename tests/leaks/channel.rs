@@ -1,4 +1,5 @@
 // A channel without a bound, whose receiver is slower than its sender; "sound" has room for 100 messages.
+//
 // run leak 60000: stack grows, allocated in channel::message or channel::main
 // run sound 60000: no suspect
 // long 300000

@@ -1,4 +1,5 @@
 // Strings are handed to a C library by into_raw, and never taken back. "sound" takes them back.
+//
 // run leak 60000: nothing grows, allocated in forgotten::name
 // run sound 60000: no suspect
 // long 300000

@@ -1,4 +1,5 @@
 // Each connection pushes a handler that captures its buffer. "sound" keeps the last 50.
+//
 // run leak 30000: stack grows, allocated in handlers::connect
 // run sound 30000: no suspect
 // long 150000

@@ -1,4 +1,5 @@
 // Each thread fills a cache of its own. In "leak" threads stay parked for ever; in "sound" they end.
+//
 // run leak 400: thread-local grows, allocated in local_caches::fill
 // run sound 400: no suspect
 // long 1200

@@ -1,4 +1,5 @@
 // Documents and sections refer to each other by Rc; "sound" uses Weak for the way back.
+//
 // run leak 30000: nothing grows, allocated in rc_cycle::open
 // run sound 30000: no suspect
 // long 150000

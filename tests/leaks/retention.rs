@@ -1,4 +1,5 @@
 // Events by time in a BTreeMap. "leak" prunes by the wrong end of the range, so that nothing is removed.
+//
 // run leak 60000: stack grows, allocated in retention::record
 // run sound 60000: no suspect
 // long 300000

@@ -1,4 +1,5 @@
 // Sessions in a HashMap. "leak" inserts one for each visit; "sound" removes it after 300 others.
+//
 // run leak 40000: stack grows, allocated in sessions_map::visit
 // run sound 40000: no suspect
 // long 200000

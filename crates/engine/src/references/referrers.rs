@@ -68,11 +68,17 @@ pub(crate) fn referrers(
         return Err(ApiError::absent(message));
     };
     let reachability = Reachability::new(references);
-    let roots = blocks.iter().filter_map(|(node, _)| match reachability.path(*node)?.root.place {
-        Place::Heap { block, .. } => Some(block),
-        _ => None,
-    });
-    let values = HeapValues::new(loaded, roots.collect())?;
+    let values = match loaded {
+        Some(_) => {
+            let root = |(node, _): &(Node, Row)| match reachability.path(*node)?.root.place {
+                Place::Heap { block, .. } => Some(block),
+                _ => None,
+            };
+            HeapValues::new(loaded, blocks.iter().filter_map(root).collect())?
+        }
+        // Each path is walked, which takes as long as a list is.
+        None => HeapValues::unknown(),
+    };
     let mut steps = Steps::new(recording, references, &reachability, values);
     let (mut alive, mut unreachable) = <(Sum, Sum)>::default();
     let mut paths: Vec<(Rc<[Hop]>, bool, Sum)> = Vec::new();

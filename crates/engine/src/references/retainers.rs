@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use memtrail_profile::estimate::Sum;
-use memtrail_references::{Place as RootPlace, Reachability, References};
+use memtrail_references::{Reachability, References, State};
 use memtrail_text::rounded::{percent, seconds as written};
 use memtrail_trace::Site;
 
@@ -22,7 +22,7 @@ const NAMED: usize = 3;
 /// A larger part is all.
 const ALL: f64 = 0.95;
 
-/// Says of each suspected call site what retains its blocks, and gives the function that `memtrail why` takes.
+/// Describes what retains the blocks of each suspected call site, and gives the function that `memtrail why` takes.
 pub(crate) fn add_retainers(
     recording: &Recording,
     references: &References,
@@ -50,10 +50,9 @@ pub(crate) fn add_retainers(
         let mut sum = Sum::default();
         add(recording, &mut sum, row);
         all.add(&sum);
-        let is_root = |place: &RootPlace| !matches!(place, RootPlace::Elsewhere);
-        let path = reachability.path(node).filter(|path| is_root(&path.root.place));
-        if let (Some(_), Some(path)) = (path, steps.of(node)) {
-            roots.push((path, true, sum));
+        // Memory of unknown use is no answer.
+        if reachability.state(node) == State::Reachable {
+            roots.extend(steps.of(node).map(|path| (path, true, sum)));
         }
     }
     let at = seconds(recording, references);

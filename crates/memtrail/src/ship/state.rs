@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use crate::error::{Failure, Kind};
+use crate::output::Output;
 
 /// Version of the file. A reader refuses a higher one.
 const FORMAT: u32 = 1;
@@ -82,7 +83,9 @@ impl StateFile {
             Failure::new(Kind::Work, format_args!("cannot write {}: {error}", path.display()))
                 .hint("memtrail ship keeps what it shipped in the recording: run it as a user who can write there")
         };
-        let lock = options().open(&lock_path).map_err(|error| cannot(&error))?;
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).mode(0o600);
+        let lock = options.open(&lock_path).map_err(|error| cannot(&error))?;
         if lock.try_lock().is_err() {
             let message = format_args!(
                 "another memtrail ship sends {} to {destination}",
@@ -104,23 +107,16 @@ impl StateFile {
 
     /// Replaces the file.
     pub(super) fn save(&self) -> Result<(), Failure> {
-        let fresh = self.path.with_extension("new");
         let mut text = serde_json::to_vec_pretty(&self.state).map_err(io::Error::from)?;
         text.push(b'\n');
-        let written =
-            options().truncate(true).open(&fresh).and_then(|mut file| file.write_all(&text));
-        written.and_then(|()| fs::rename(&fresh, &self.path)).map_err(|error| {
-            let _ = fs::remove_file(&fresh);
-            Failure::new(Kind::Work, format_args!("cannot write {}: {error}", self.path.display()))
-                .hint("windows that are sent again have the same ids")
-        })
+        let mut output = Output::create(&self.path)?;
+        output
+            .file
+            .write_all(&text)
+            .map_err(|error| output.failure(&error))
+            .and_then(|()| output.keep())
+            .map_err(|failure| failure.hint("windows that are sent again have the same ids"))
     }
-}
-
-fn options() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.write(true).create(true).mode(0o600);
-    options
 }
 
 fn parse(path: &Path, text: &[u8]) -> Result<State, Failure> {
