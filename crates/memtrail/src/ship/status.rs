@@ -77,13 +77,16 @@ fn destination(recording: &Recording, state: State) -> OfDestination {
     });
     let length = until.saturating_sub(state.start_unix_us);
     let lag = if state.is_over { 0 } else { length.saturating_sub(state.shipped_to_us) };
+    // The last window of a recording that has ended may be shorter.
+    let has_ended = recording.description.as_ref().is_some_and(|it| it.ended_unix_us.is_some());
+    let every = state.every_us.max(1);
     OfDestination {
         shipped_to: state.shipped_to_us as f64 / 1e6,
         windows: state.windows,
         empty: state.empty,
         refused: state.refused,
         alloc_bytes: state.alloc_bytes,
-        waiting: lag / state.every_us.max(1),
+        waiting: if has_ended { lag.div_ceil(every) } else { lag / every },
         lag: lag as f64 / 1e6,
         is_over: state.is_over,
         last_shipped_unix_us: state.last_shipped_unix_us,
