@@ -75,6 +75,7 @@ const WHY: &str = "what retains what this function allocated";
 const WHO: &str = "which calls allocated it";
 const OWNED: &str = "what this root owns, and shares with others";
 const START: &str = "what leaks";
+const NEVER_FREED: &str = "where memory was allocated that was never freed";
 
 fn first<'a>(answer: &'a Value, list: &str) -> Option<&'a Value> {
     answer.pointer(list)?.as_array()?.first()
@@ -129,7 +130,7 @@ pub(super) fn after_leaks(asked: &AnsweredCall<'_>, answer: &Value) -> Vec<Optio
         calls.push(asked.call("roots", json!({}), "which variables own most memory"));
     }
     let end = json!({ "live_at": "end" });
-    calls.push(asked.call("report", end, "where memory was allocated that was never freed"));
+    calls.push(asked.call("report", end, NEVER_FREED));
     calls
 }
 
@@ -287,6 +288,7 @@ mod tests {
         let calls = list(after_leaks(&asked(&none), &json!({ "suspects": names })));
         let expected = json!([
             { "tool": "why", "arguments": { "recording": ".", "name": "Cache.load" }, "reason": WHY },
+            { "tool": "report", "arguments": { "recording": ".", "live_at": "end" }, "reason": NEVER_FREED },
         ]);
         assert_eq!(calls, expected);
     }
