@@ -40,6 +40,6 @@ pub use lifecycle::namespaces;
 pub use lifecycle::seccomp;
 pub use lifecycle::thread_end::exits_alone;
 pub use lifecycle::waits;
+pub use os::deadly_signal;
 pub use os::ffi_guard::guarded;
 pub use os::heap::Heap;
-pub use snapshot::deadly_signal;

@@ -27,6 +27,8 @@ mod own_calls;
 mod resize;
 #[path = "../../preload/src/seccomp.rs"]
 mod seccomp;
+#[path = "../../preload/src/signals.rs"]
+mod signals;
 mod unload;
 #[path = "../../preload/src/wait.rs"]
 mod wait;

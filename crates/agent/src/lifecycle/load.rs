@@ -18,7 +18,7 @@ use crate::lifecycle::recorded::{self, Recorded};
 use crate::lifecycle::{injected, start, thread_end};
 use crate::os::errno::keeping_errno;
 use crate::os::program::remember_name;
-use crate::os::{ffi_guard, forked, heap};
+use crate::os::{deadly_signal, ffi_guard, forked, heap};
 use crate::recording;
 use crate::sampling::handover;
 use crate::snapshot;
@@ -39,9 +39,11 @@ static RECORDED: Recorded = Recorded {
     has_begun: recording::installed::is_recorded,
     follows_children: recording::installed::follows_children,
     takes_snapshots: recording::installed::takes_snapshots,
+    // All that it has is asked for by then.
+    give_up_last: || {},
     before_exec: || {
         keeping_errno(snapshot::lifecycle::before_exec);
-        keeping_errno(snapshot::deadly_signal::uninstall);
+        keeping_errno(deadly_signal::uninstall);
         recording::end::before_exec();
     },
     after_failed_exec: recording::end::after_failed_exec,

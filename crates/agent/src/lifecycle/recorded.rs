@@ -8,8 +8,10 @@ pub(crate) struct Recorded {
     pub(crate) has_begun: fn() -> bool,
     /// Whether the user asked for the children of recorded processes.
     pub(crate) follows_children: fn() -> bool,
-    /// Whether snapshots can be taken of this process.
+    /// Whether snapshots of this process were asked for, or are part of what is recorded.
     pub(crate) takes_snapshots: fn() -> bool,
+    /// The process cannot take snapshots any more: one that nobody asked for is left out.
+    pub(crate) give_up_last: fn(),
     /// The process is about to become another program.
     pub(crate) before_exec: fn(),
     /// It did not.

@@ -46,8 +46,10 @@ pub fn before_seccomp(forbids: Forbids) {
     if injected::injected().is_none() || ffi_guard::is_stopped() || is_vfork_child() {
         return;
     }
-    let ends = ffi_guard::guarded(false, || keeping_errno(|| ends_recording(forbids)));
-    if ends {
+    let is_fatal_to = |calls: fn() -> Vec<Call>| {
+        ffi_guard::guarded(false, || keeping_errno(|| forbids_one_of(forbids, &calls())))
+    };
+    if is_fatal_to(calls_of_ours) {
         if let Some(recorded) = recorded() {
             ffi_guard::guarded((), || keeping_errno(|| (recorded.end_with_note)(NOTE)));
         }
@@ -56,15 +58,19 @@ pub fn before_seccomp(forbids: Forbids) {
             // Another thread of the program's may be at work for us, but begins no more of it.
             keeping_errno(|| pause(UNDER_WAY));
         }
+    } else if is_fatal_to(calls_of_last_snapshot)
+        && let Some(recorded) = recorded()
+    {
+        ffi_guard::guarded((), || keeping_errno(recorded.give_up_last));
     }
 }
 
-fn ends_recording(forbids: Forbids) -> bool {
+fn forbids_one_of(forbids: Forbids, calls: &[Call]) -> bool {
     match forbids {
         Forbids::Most => true,
         // What is no filter is refused by the kernel.
         Forbids::ByFilter(filter) | Forbids::ByFilterInAllThreads(filter) => instructions(filter)
-            .is_some_and(|filter| calls_of_ours().iter().any(|call| is_fatal(&filter, call))),
+            .is_some_and(|filter| calls.iter().any(|call| is_fatal(&filter, call))),
     }
 }
 
@@ -85,7 +91,6 @@ fn instructions(filter: *const c_void) -> Option<Vec<Instruction>> {
 
 /// What this library calls while it records, and as the process ends, found by `strace`.
 fn calls_of_ours() -> Vec<Call> {
-    let of = |number: i64, arguments| Call { number: number as u32, arguments };
     let folder = libc::AT_FDCWD as u64;
     let to_write = (libc::O_WRONLY | libc::O_CREAT | libc::O_CLOEXEC) as u64;
     let to_read = (libc::O_RDONLY | libc::O_CLOEXEC) as u64;
@@ -95,65 +100,89 @@ fn calls_of_ours() -> Vec<Call> {
     let files = u64::from(libc::RLIMIT_FSIZE);
     let (wait, wake) = (libc::FUTEX_WAIT as u64, libc::FUTEX_WAKE as u64);
     let mut calls = vec![
-        of(libc::SYS_write, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
-        of(libc::SYS_pwrite64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
-        of(libc::SYS_openat, [folder, POINTER, to_write, 0o600, 0, 0]),
-        of(libc::SYS_openat, [folder, POINTER, to_read, 0, 0, 0]),
-        of(libc::SYS_read, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
-        of(libc::SYS_lseek, [DESCRIPTOR, 0, 0, 0, 0, 0]),
-        of(libc::SYS_ftruncate, [DESCRIPTOR, 0, 0, 0, 0, 0]),
-        of(libc::SYS_newfstatat, [DESCRIPTOR, POINTER, POINTER, libc::AT_EMPTY_PATH as u64, 0, 0]),
-        of(libc::SYS_statx, [DESCRIPTOR, POINTER, libc::AT_EMPTY_PATH as u64, 0xfff, POINTER, 0]),
-        of(libc::SYS_fcntl, [DESCRIPTOR, libc::F_DUPFD_CLOEXEC as u64, 1000, 0, 0, 0]),
-        of(libc::SYS_close, [DESCRIPTOR, 0, 0, 0, 0, 0]),
-        of(libc::SYS_prlimit64, [0, files, 0, POINTER, 0, 0]),
-        of(libc::SYS_mmap, [0, 1 << 16, memory, private, u64::MAX, 0]),
+        call(libc::SYS_write, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        call(libc::SYS_pwrite64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        call(libc::SYS_openat, [folder, POINTER, to_write, 0o600, 0, 0]),
+        call(libc::SYS_openat, [folder, POINTER, to_read, 0, 0, 0]),
+        call(libc::SYS_read, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        call(libc::SYS_lseek, [DESCRIPTOR, 0, 0, 0, 0, 0]),
+        call(libc::SYS_ftruncate, [DESCRIPTOR, 0, 0, 0, 0, 0]),
+        call(
+            libc::SYS_newfstatat,
+            [DESCRIPTOR, POINTER, POINTER, libc::AT_EMPTY_PATH as u64, 0, 0],
+        ),
+        call(libc::SYS_statx, [DESCRIPTOR, POINTER, libc::AT_EMPTY_PATH as u64, 0xfff, POINTER, 0]),
+        call(libc::SYS_fcntl, [DESCRIPTOR, libc::F_DUPFD_CLOEXEC as u64, 1000, 0, 0, 0]),
+        call(libc::SYS_close, [DESCRIPTOR, 0, 0, 0, 0, 0]),
+        call(libc::SYS_prlimit64, [0, files, 0, POINTER, 0, 0]),
+        call(libc::SYS_mmap, [0, 1 << 16, memory, private, u64::MAX, 0]),
         // By libc's allocator, which the runtime calls for its sampler's tables.
-        of(libc::SYS_brk, [POINTER, 0, 0, 0, 0, 0]),
-        of(libc::SYS_mremap, [POINTER, 1 << 16, 1 << 17, libc::MREMAP_MAYMOVE as u64, 0, 0]),
-        of(libc::SYS_mprotect, [POINTER, 4096, 0, 0, 0, 0]),
-        of(libc::SYS_madvise, [POINTER, 1 << 16, libc::MADV_DONTNEED as u64, 0, 0, 0]),
-        of(libc::SYS_munmap, [POINTER, 1 << 16, 0, 0, 0, 0]),
-        of(libc::SYS_mincore, [POINTER, 4096, POINTER, 0, 0, 0]),
+        call(libc::SYS_brk, [POINTER, 0, 0, 0, 0, 0]),
+        call(libc::SYS_mremap, [POINTER, 1 << 16, 1 << 17, libc::MREMAP_MAYMOVE as u64, 0, 0]),
+        call(libc::SYS_mprotect, [POINTER, 4096, 0, 0, 0, 0]),
+        call(libc::SYS_madvise, [POINTER, 1 << 16, libc::MADV_DONTNEED as u64, 0, 0, 0]),
+        call(libc::SYS_munmap, [POINTER, 1 << 16, 0, 0, 0, 0]),
+        call(libc::SYS_mincore, [POINTER, 4096, POINTER, 0, 0, 0]),
         // Reads the filters themselves, too.
-        of(libc::SYS_process_vm_readv, [1, POINTER, 1, POINTER, 1, 0]),
-        of(libc::SYS_futex, [POINTER, wait, 0, POINTER, 0, 0]),
-        of(libc::SYS_futex, [POINTER, wake, 1, 0, 0, 0]),
-        of(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as u64, POINTER, POINTER, 8, 0, 0]),
-        of(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as u64, POINTER, POINTER, 8, 0, 0]),
-        of(libc::SYS_getpid, [0; 6]),
-        of(libc::SYS_gettid, [0; 6]),
-        of(libc::SYS_clock_gettime, [cpu_time, POINTER, 0, 0, 0, 0]),
-        of(libc::SYS_clock_nanosleep, [0, 0, POINTER, 0, 0, 0]),
+        call(libc::SYS_process_vm_readv, [1, POINTER, 1, POINTER, 1, 0]),
+        call(libc::SYS_futex, [POINTER, wait, 0, POINTER, 0, 0]),
+        call(libc::SYS_futex, [POINTER, wake, 1, 0, 0, 0]),
+        call(libc::SYS_rt_sigprocmask, [libc::SIG_BLOCK as u64, POINTER, POINTER, 8, 0, 0]),
+        call(libc::SYS_rt_sigprocmask, [libc::SIG_SETMASK as u64, POINTER, POINTER, 8, 0, 0]),
+        call(libc::SYS_getpid, [0; 6]),
+        call(libc::SYS_gettid, [0; 6]),
+        call(libc::SYS_clock_gettime, [cpu_time, POINTER, 0, 0, 0, 0]),
+        call(libc::SYS_clock_nanosleep, [0, 0, POINTER, 0, 0, 0]),
     ];
-    calls.push(of(libc::SYS_readlinkat, [folder, POINTER, POINTER, 4096, 0, 0]));
+    calls.push(call(libc::SYS_readlinkat, [folder, POINTER, POINTER, 4096, 0, 0]));
     #[cfg(target_arch = "x86_64")]
     calls.extend([
-        of(libc::SYS_rename, [POINTER, POINTER, 0, 0, 0, 0]),
-        of(libc::SYS_readlink, [POINTER, POINTER, 4096, 0, 0, 0]),
-        of(libc::SYS_unlink, [POINTER, 0, 0, 0, 0, 0]),
+        call(libc::SYS_rename, [POINTER, POINTER, 0, 0, 0, 0]),
+        call(libc::SYS_readlink, [POINTER, POINTER, 4096, 0, 0, 0]),
+        call(libc::SYS_unlink, [POINTER, 0, 0, 0, 0, 0]),
     ]);
     #[cfg(target_arch = "aarch64")]
     calls.extend([
-        of(libc::SYS_renameat, [folder, POINTER, folder, POINTER, 0, 0]),
-        of(libc::SYS_unlinkat, [folder, POINTER, 0, 0, 0, 0]),
+        call(libc::SYS_renameat, [folder, POINTER, folder, POINTER, 0, 0]),
+        call(libc::SYS_unlinkat, [folder, POINTER, 0, 0, 0, 0]),
     ]);
     if follows_children() {
-        calls.push(of(libc::SYS_fallocate, [DESCRIPTOR, 0, 0, 1 << 16, 0, 0]));
+        calls.push(call(libc::SYS_fallocate, [DESCRIPTOR, 0, 0, 1 << 16, 0, 0]));
         #[cfg(target_arch = "x86_64")]
-        calls.push(of(libc::SYS_mkdir, [POINTER, 0o700, 0, 0, 0, 0]));
+        calls.push(call(libc::SYS_mkdir, [POINTER, 0o700, 0, 0, 0, 0]));
         #[cfg(target_arch = "aarch64")]
-        calls.push(of(libc::SYS_mkdirat, [folder, POINTER, 0o700, 0, 0, 0]));
+        calls.push(call(libc::SYS_mkdirat, [folder, POINTER, 0o700, 0, 0, 0]));
     }
     if recorded().is_some_and(|recorded| (recorded.takes_snapshots)()) {
-        calls.extend([
-            of(libc::SYS_clone, [0; 6]),
-            of(libc::SYS_flock, [DESCRIPTOR, libc::LOCK_EX as u64, 0, 0, 0, 0]),
-            of(libc::SYS_getdents64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
-            of(libc::SYS_wait4, [1, POINTER, libc::WNOHANG as u64, 0, 0, 0]),
-        ]);
+        calls.extend(calls_of_snapshots());
     }
     calls
+}
+
+/// What a snapshot calls besides.
+fn calls_of_snapshots() -> Vec<Call> {
+    vec![
+        call(libc::SYS_clone, [0; 6]),
+        call(libc::SYS_flock, [DESCRIPTOR, libc::LOCK_EX as u64, 0, 0, 0, 0]),
+        call(libc::SYS_getdents64, [DESCRIPTOR, POINTER, 4096, 0, 0, 0]),
+        call(libc::SYS_wait4, [1, POINTER, libc::WNOHANG as u64, 0, 0, 0]),
+    ]
+}
+
+/// What one calls that comes before a signal ends the program.
+fn calls_of_last_snapshot() -> Vec<Call> {
+    let mut calls = calls_of_snapshots();
+    calls.extend([
+        call(libc::SYS_timer_create, [1, POINTER, POINTER, 0, 0, 0]),
+        call(libc::SYS_timer_settime, [0, 0, POINTER, 0, 0, 0]),
+        call(libc::SYS_rt_sigaction, [libc::SIGTERM as u64, POINTER, 0, 8, 0, 0]),
+        call(libc::SYS_kill, [1, libc::SIGTERM as u64, 0, 0, 0, 0]),
+    ]);
+    calls
+}
+
+fn call(number: i64, arguments: [u64; 6]) -> Call {
+    Call { number: number as u32, arguments }
 }
 
 #[cfg(test)]
@@ -172,7 +201,8 @@ mod tests {
             Instruction { code: 6, if_true: 0, if_false: 0, k: 0x7fff_0000 },
         ];
         assert_eq!(instructions((&raw const program).cast()), Some(expected));
-        assert!(!ends_recording(Forbids::ByFilter((&raw const program).cast())));
+        let forbids = Forbids::ByFilter((&raw const program).cast());
+        assert!(!forbids_one_of(forbids, &calls_of_ours()));
         let nowhere = libc::sock_fprog { len: 2, filter: std::ptr::without_provenance_mut(64) };
         assert_eq!(instructions((&raw const nowhere).cast()), None);
         assert_eq!(instructions(std::ptr::null()), None);

@@ -2,10 +2,12 @@
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
+use std::time::Duration;
 
 use memtrail_recording::Outcome;
 
 use crate::native::mappings::Mappings;
+use crate::native::references::{Refused, is_worth_a_last_one};
 use crate::native::resident::Resident;
 use crate::native::setting::Setting;
 use crate::native::stream::Stream;
@@ -97,10 +99,30 @@ impl Recording {
         self.ended.load(Relaxed)
     }
 
-    /// Whether a snapshot is to be taken now that the process ends; says so once.
-    pub(super) fn wants_last(&self) -> bool {
-        let snapshots = self.setting.options.snapshots.as_ref();
-        snapshots.is_some_and(|options| options.exit) && !self.has_last.swap(true, Relaxed)
+    /// There is to be no snapshot as the process ends.
+    pub(super) fn give_up_last(&self) {
+        self.has_last.store(true, Relaxed);
+    }
+
+    /// Whether a snapshot is to be taken now that the process ends, or has so much time; says so once.
+    pub(super) fn wants_last(&self, within: Option<Duration>) -> bool {
+        let Some(options) = &self.setting.options.snapshots else { return false };
+        if !(options.exit || options.auto) || self.has_last.swap(true, Relaxed) {
+            return false;
+        }
+        if options.exit {
+            return true;
+        }
+        match is_worth_a_last_one(self.resident.age(), within) {
+            Ok(()) => true,
+            Err(Refused::Short) => false,
+            Err(Refused::For(reason)) => {
+                if let Some(mut stream) = self.stream() {
+                    stream.add_note(reason);
+                }
+                false
+            }
+        }
     }
 
     /// Nothing more is recorded, for the reason in this note; the process goes on.

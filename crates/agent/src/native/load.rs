@@ -1,11 +1,11 @@
-//! What happens as the library is loaded into a native program, and at the process's end.
+//! What happens as the library is loaded into a native program.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 
+use memtrail_recording::Outcome;
 use memtrail_recording::session::{Options, Pace, State};
-use memtrail_recording::{Outcome, SnapshotReason};
-use memtrail_sampler::{MAX_FRAMES, Rate, Registers, events, start_in_words};
+use memtrail_sampler::{MAX_FRAMES, Rate, events, start_in_words};
 
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::load::texts;
@@ -14,15 +14,17 @@ use crate::lifecycle::start::claim;
 use crate::lifecycle::{environment_array, injected};
 use crate::native::begin::begin;
 use crate::native::current::{installed, own};
+use crate::native::ending;
+#[cfg(target_arch = "x86_64")]
+use crate::native::exit_call;
 use crate::native::mapping_calls;
-use crate::native::measure::measure;
-use crate::native::references::{StackTop, requests, take};
+use crate::native::references::{requests, take};
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
 use crate::os::own_thread::LONG_PATIENCE;
 use crate::os::program::remember_name;
-use crate::os::{ffi_guard, heap, own_thread, private_stack, thread_exit};
+use crate::os::{deadly_signal, ffi_guard, heap, own_thread, private_stack, thread_exit};
 use crate::recording::end::NO_MEMORY;
 use crate::recording::relay;
 use crate::recording::report::report;
@@ -36,11 +38,19 @@ static RECORDED: Recorded = Recorded {
     has_begun: || installed().is_some(),
     follows_children: || installed().is_some_and(|recording| recording.setting.options.children),
     takes_snapshots: || {
-        installed().is_some_and(|recording| recording.setting.options.snapshots.is_some())
+        let snapshots = installed().and_then(|own| own.setting.options.snapshots.as_ref());
+        snapshots.is_some_and(|asked| asked.exit || asked.request || asked.every_ms > 0)
+    },
+    give_up_last: || {
+        keeping_errno(deadly_signal::uninstall);
+        if let Some(recording) = own() {
+            recording.give_up_last();
+        }
     },
     before_exec: || note(Some(Outcome::Execed)),
     after_failed_exec: || note(None),
     end_with_note: |words| {
+        keeping_errno(deadly_signal::uninstall);
         if let Some(recording) = own() {
             events::suspended(|| recording.end_with_note(words));
             own_thread::end_ours(LONG_PATIENCE);
@@ -130,8 +140,13 @@ fn start(
     thread_exit::prepare(thread_ends);
     begin(setting, None, 0).map_err(refused)?;
     let snapshots = setting.options.snapshots.clone();
-    if snapshots.is_some() {
+    if let Some(options) = &snapshots {
         take::prepare();
+        if options.exit || options.auto {
+            #[cfg(target_arch = "x86_64")]
+            exit_call::watch();
+            deadly_signal::install(&ending::LAST_WORK);
+        }
     }
     if let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, seed) {
         // Until the process ends: blocks are freed late.
@@ -155,24 +170,4 @@ extern "C" fn thread_ends(_: *mut c_void) {
     unsafe { environment_array::free() };
     own_thread::one_of_theirs_ends();
     private_stack::release();
-}
-
-/// The process is about to end, by whatever way. Nothing is touched in a child of `vfork`.
-pub fn end_of_process() {
-    if let Some(recording) = own().filter(|recording| !recording.has_ended()) {
-        let (here, top) = (Registers::here(), StackTop::here());
-        let end = || {
-            // It costs a short process more than all else.
-            if !recording.stream().is_some_and(|stream| stream.is_of_idle_child()) {
-                measure(recording, &here);
-            }
-            let leaves_out =
-                || recording.stream().is_some_and(|mut stream| stream.leaves_last_snapshot_out());
-            if recording.wants_last() && !leaves_out() {
-                take::take(recording, SnapshotReason::Exit, Some(&top));
-            }
-            recording.end();
-        };
-        ffi_guard::guarded((), || keeping_errno(|| events::suspended(end)));
-    }
 }

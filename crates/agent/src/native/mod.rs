@@ -11,6 +11,9 @@ mod begin;
 mod calls;
 mod children;
 mod current;
+mod ending;
+#[cfg(target_arch = "x86_64")]
+mod exit_call;
 mod load;
 pub mod mapping_calls;
 mod mappings;
@@ -22,7 +25,8 @@ mod stream;
 mod tracker;
 
 pub use calls::{allocated, freed, is_recorded, reallocated, reallocating, will_not_be_allocated};
-pub use load::{end_of_process, load};
+pub use ending::end_of_process;
+pub use load::load;
 pub use mappings::Mapping;
 pub use memtrail_sampler::events::{Reallocating, counted, counts, may_be_tracked};
 pub use memtrail_sampler::{Address, Bytes, Registers, Source, forget_rules};

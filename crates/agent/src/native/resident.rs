@@ -56,8 +56,7 @@ impl Resident {
     /// No lock is held while it measures: a handler of the program's may end the process meanwhile, in this very
     /// thread, and then measures, too. None runs while it writes, which is short.
     pub(super) fn measure(&self, session: &Path, function: &Registers) -> Duration {
-        let elapsed = self.clock.now().0.saturating_sub(self.clock.start.0);
-        let mut figures = MemoryFigures::new(Duration::from_micros(elapsed));
+        let mut figures = MemoryFigures::new(self.age());
         process::measure(session, &[], &mut figures);
         let counted = is_uninterrupted(function).then(|| {
             let mut counted = MemoryFigures::default();
@@ -66,6 +65,11 @@ impl Resident {
         });
         without_signals(|| self.write(&mut figures, counted));
         figures.elapsed
+    }
+
+    /// The age of the recording.
+    pub(super) fn age(&self) -> Duration {
+        Duration::from_micros(self.clock.now().0.saturating_sub(self.clock.start.0))
     }
 
     fn write(&self, figures: &mut MemoryFigures, counted: Option<MemoryFigures>) {

@@ -230,6 +230,11 @@ impl Stream {
         self.blocks == 0 && self.is_of_child()
     }
 
+    /// Notes something of the recording, which is written with its end.
+    pub(super) fn add_note(&mut self, note: &str) {
+        self.files.description.notes.push(note.to_owned());
+    }
+
     /// True if this is a child that allocated too little for a snapshot at its end, which is noted.
     pub(super) fn leaves_last_snapshot_out(&mut self) -> bool {
         let allocated = self.samples as f64 * 8.0 / self.files.setting.rate.min(1.0);

@@ -5,6 +5,7 @@ pub(crate) mod append_file;
 pub(crate) mod cancellation;
 pub(crate) mod clock;
 pub(crate) mod copies;
+pub mod deadly_signal;
 mod dlmalloc_heap;
 pub(crate) mod errno;
 pub(crate) mod escape;

@@ -8,7 +8,8 @@ use memtrail_recording::SnapshotReason;
 
 use super::memory_pressure::Watch;
 use super::setting::{Setting, setting};
-use super::{auto_watch, deadly_signal, request, writers};
+use super::{auto_watch, last_by_signal, request, writers};
+use crate::os::deadly_signal;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
 use crate::os::rest::Rest;
@@ -37,15 +38,15 @@ extern "C" fn run() {
         let mut memory_pressure = Watch::default();
         let disk = setting.target.options.disk;
         let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk));
-        deadly_signal::serve(true);
+        last_by_signal::serve(true);
         let mut rest = Rest::begin();
         while place().is_some() {
             rest.sleep(if request::wanted() { AGAIN } else { LOOK });
-            if deadly_signal::has_arrived() {
-                return deadly_signal::end(setting);
+            if deadly_signal::arrived_signal() != 0 {
+                return last_by_signal::end(setting);
             }
             if own_thread::main_has_ended() {
-                return deadly_signal::serve(false);
+                return last_by_signal::serve(false);
             }
             if at.folder.take_request() {
                 request::add(SnapshotReason::Request);
@@ -62,7 +63,7 @@ extern "C" fn run() {
             }
             writers::collect();
         }
-        deadly_signal::serve(false);
+        last_by_signal::serve(false);
     });
 }
 

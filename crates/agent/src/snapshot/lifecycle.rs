@@ -7,10 +7,11 @@ use memtrail_recording::session::SnapshotOptions;
 use super::family::SnapshotFamily;
 use super::setting::{self, Setting, setting};
 use super::{
-    auto_costs, auto_watch, control, deadly_signal, out_of_memory, request, safepoint, signal,
+    auto_costs, auto_watch, control, last_by_signal, out_of_memory, request, safepoint, signal,
     writers,
 };
 use crate::context::target::Target;
+use crate::os::deadly_signal;
 use crate::recording::notes::note;
 
 /// The family of the runtime, for snapshots that only the program asks for.
@@ -38,7 +39,7 @@ pub(crate) fn prepare(
     }
     // Later the program has its own handlers, and would see ours.
     if (options.exit || options.auto) && !target.options.attached {
-        deadly_signal::install();
+        last_by_signal::install();
     }
     control::start();
     Ok(())
@@ -100,7 +101,7 @@ pub(crate) fn resume() {
         safepoint::begin_again();
         writers::forget();
         let _ = auto_costs::take();
-        deadly_signal::forget();
+        last_by_signal::forget();
         control::start();
     }
 }

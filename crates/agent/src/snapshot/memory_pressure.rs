@@ -53,14 +53,14 @@ fn ratio(used: u64, limit: u64) -> Option<f64> {
 }
 
 /// Bytes that the process may take before a limit of its control groups, or the machine's memory, is reached.
-pub(super) fn available() -> Option<u64> {
+pub(crate) fn available() -> Option<u64> {
     let groups = left_to_control_groups();
     let machine = read("/proc/meminfo").and_then(|text| bytes_of(&text, "MemAvailable"));
     [groups, machine].into_iter().flatten().min()
 }
 
 /// Bytes of resident memory.
-pub(super) fn resident() -> Option<u64> {
+pub(crate) fn resident() -> Option<u64> {
     let pages: u64 = read("/proc/self/statm")?.split(' ').nth(1)?.parse().ok()?;
     // SAFETY: plain call.
     Some(pages.saturating_mul(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(0) as u64))

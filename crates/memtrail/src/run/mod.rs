@@ -515,10 +515,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         disk: args.disk.bytes(),
         malloc: args.native.which() == Native::Also,
         mappings: args.native.records_mappings(),
-        snapshots: match args.native.which() {
-            Native::Only => args.snapshots.resolve_native(),
-            Native::None | Native::Also => args.snapshots.resolve(),
-        },
+        snapshots: args.snapshots.resolve(),
     };
     Ok(Ok((options, family)))
 }

@@ -14,7 +14,9 @@ pub(crate) struct Args {
     /// --signal), out-of-memory (as ulimit -v, the container's memory
     /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
     /// snapshot PID` asks), off (not even then). Several may be given; request is part of all but
-    /// off. OCaml programs have auto if neither this nor --above nor --every is given
+    /// off. A program has auto if neither this nor --above nor --every is given. C, C++ and Rust programs have, of
+    /// these, auto (at the end alone, if the search takes less than a hundredth of the time that they ran), exit, request
+    /// and off
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
     moments: Vec<When>,
 
@@ -66,15 +68,9 @@ impl Args {
     /// Whether something is wanted that only OCaml programs have.
     pub(super) fn is_of_ocaml(&self) -> bool {
         let Self { moments, signal: _, above, at_most: _, every: _, contents } = self;
-        let is_of_all = |when: &When| matches!(when, When::Exit | When::Request | When::Off);
+        let is_of_all =
+            |when: &When| matches!(when, When::Auto | When::Exit | When::Request | When::Off);
         !moments.iter().all(is_of_all) || above.is_some() || *contents
-    }
-
-    /// What is passed to the agent of a native program, which has snapshots only if they are asked for.
-    pub(super) fn resolve_native(&self) -> Option<SnapshotOptions> {
-        let is_some =
-            |options: &SnapshotOptions| options.exit || options.request || options.every_ms > 0;
-        self.resolve().filter(is_some)
     }
 
     /// One more, at the program's end.

@@ -1,5 +1,6 @@
 //! Programs in C and C++ under `memtrail run --native`: what is recorded of them, and that they notice nothing.
 
+mod at_the_end;
 mod check;
 mod examples;
 mod exec_lists;

@@ -39,13 +39,13 @@ extern "C" fn run() {
             let is_asked =
                 options.request && recording.stream().is_some_and(|stream| stream.take_request());
             if is_asked {
-                events::suspended(|| take(recording, SnapshotReason::Request, None));
+                events::suspended(|| take(recording, SnapshotReason::Request, None, None));
             }
             let is_due = has_intervals
                 && options.at_most.is_none_or(|most| taken < most)
                 && monotonic().saturating_sub(last) >= options.every_ms * MILLISECOND;
             if is_due {
-                events::suspended(|| take(recording, SnapshotReason::Interval, None));
+                events::suspended(|| take(recording, SnapshotReason::Interval, None, None));
                 // However long it took, the program then runs alone for that time.
                 (last, taken) = (monotonic(), taken + 1);
             }

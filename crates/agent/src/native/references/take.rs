@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_recording::{Snapshot, SnapshotOutcome, SnapshotReason};
@@ -17,8 +18,8 @@ use crate::os::clock::{monotonic, pause};
 use crate::os::frozen_copy::{End, ended, fork_snapshot};
 use crate::references::{self, Area, Copy, Original, Sampled, Scan, areas, original, save};
 
-/// How long a copy may take, in nanoseconds.
-const PATIENCE: u64 = 120_000_000_000;
+/// How long a copy may take.
+const PATIENCE: Duration = Duration::from_secs(120);
 const MILLISECOND: u32 = 1_000_000;
 /// Lists in the copy begin with this capacity, so that their memory is their own.
 const AT_ONCE: usize = 1 << 16;
@@ -67,11 +68,12 @@ struct Job {
 }
 
 /// Takes a snapshot, and notes it in the recording. `top`: where the stack of this thread is in use, if it is the
-/// program's.
+/// program's. A copy that takes longer than `within` is given up.
 pub(in crate::native) fn take(
     recording: &Recording,
     reason: SnapshotReason,
     top: Option<&StackTop>,
+    within: Option<Duration>,
 ) {
     let Some((folder, number, now)) = recording.stream().map(|stream| stream.next_snapshot())
     else {
@@ -89,7 +91,8 @@ pub(in crate::native) fn take(
         caller: top.map(|top| (thread, top.address())),
     };
     let begun = monotonic();
-    let outcome = written(&job).unwrap_or_else(|reason| SnapshotOutcome::Failed { reason });
+    let outcome = written(&job, within.unwrap_or(PATIENCE))
+        .unwrap_or_else(|reason| SnapshotOutcome::Failed { reason });
     let outcome = match outcome {
         SnapshotOutcome::Complete { pause_ns, bytes, blocks, outside, .. } => {
             let write_ns = monotonic().saturating_sub(begun);
@@ -104,14 +107,14 @@ pub(in crate::native) fn take(
     }
 }
 
-fn written(job: &Job) -> Result<SnapshotOutcome, String> {
+fn written(job: &Job, patience: Duration) -> Result<SnapshotOutcome, String> {
     let page = Page::map().ok_or("no memory")?;
     let stopped = monotonic();
     let copied = holding_tracked(|| fork_snapshot(|| in_copy(job, page)))
         .ok_or("a signal handler of the program interrupted the recording")?;
     let pause_ns = monotonic().saturating_sub(stopped);
     let pid = copied.map_err(|error| format!("the process cannot be copied: {error}"))?;
-    let end = wait(pid, stopped);
+    let end = wait(pid, stopped, patience);
     let (blocks, errno) = (page.blocks.load(Relaxed), page.errno.load(Relaxed));
     // SAFETY: the copy has ended.
     unsafe { page.unmap() };
@@ -126,17 +129,17 @@ fn written(job: &Job) -> Result<SnapshotOutcome, String> {
         }
         Some(End::Code(code)) => Err(format!("its writer failed with code {code}")),
         Some(End::Signal(signal)) => Err(format!("its writer was killed by signal {signal}")),
-        None => Err("its writer took more than two minutes".into()),
+        None => Err(format!("its writer took more than {patience:?}")),
     }
 }
 
 /// Waits for the copy.
-fn wait(pid: libc::pid_t, begun: u64) -> Option<End> {
+fn wait(pid: libc::pid_t, begun: u64, patience: Duration) -> Option<End> {
     loop {
         if let Some(end) = ended(pid) {
             return Some(end);
         }
-        if monotonic().saturating_sub(begun) > PATIENCE {
+        if u128::from(monotonic().saturating_sub(begun)) > patience.as_nanos() {
             // SAFETY: a copy of ours, which nobody else waits for.
             unsafe { libc::kill(pid, libc::SIGKILL) };
             ended(pid);

@@ -1,48 +1,40 @@
-//! Signals that end the program, where it leaves them at their default: the last snapshot comes before.
+//! Signals that end the program, where it leaves them at their default: something of ours comes before.
 //!
 //! The program is not to see it. Its own `sigaction` and `signal` find the default where our handler stands, and what
 //! it sets replaces ours. A signal that was ignored when it started stays ignored, and the first process of a
-//! namespace, which such signals do not end, keeps that. The program ends by the same signal, within [`PATIENCE`],
-//! and at once when it comes a second time. What our handler interrupts is not to go on: a system call that failed
-//! with `EINTR` could make the program do what it would not do alone. So where the program waits, the handler holds it
-//! until the process ends. Where it runs, it has to come to a safepoint, and does.
+//! namespace, which such signals do not end, keeps that. The program ends by the same signal, within [`AT_LATEST`],
+//! and at once when it comes a second time.
 
 use std::ffi::c_int;
+use std::sync::OnceLock;
 use std::sync::atomic::{
-    AtomicBool, AtomicI32, AtomicU32,
+    AtomicBool, AtomicI32,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
-use std::time::Duration;
 
-use memtrail_recording::SnapshotReason;
-
-use super::setting::Setting;
-use super::{auto_watch, request, safepoint, writers};
-use crate::os::clock::{monotonic, pause};
 use crate::os::errno::keeping_errno;
 use crate::os::{forked, own_thread};
 
 /// Those that are sent to end a program.
 const DEADLY: [c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
-/// How long the program may go on after the signal, in nanoseconds.
-const PATIENCE: u64 = 800_000_000;
 /// When the program ends at the latest, in nanoseconds.
 const AT_LATEST: i64 = 900_000_000;
-/// How long a program that may wait is held by the handler, in milliseconds.
-const HELD: u64 = 300;
-/// How long it takes at most until a program that waits has its snapshot, in nanoseconds.
-const WAITING: u64 = 60_000_000;
-/// Between looks, in nanoseconds.
-const BETWEEN: u32 = 2_000_000;
 
 /// Where our handler stands: a place for each of [`DEADLY`].
 static HANDLED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 /// The signal that has come; 0 if none has.
 static ARRIVED: AtomicI32 = AtomicI32::new(0);
-/// 0 while the handler is to hold its thread; a futex.
-static LET_GO: AtomicU32 = AtomicU32::new(0);
-/// The control thread that ends the process is there.
-static IS_SERVED: AtomicBool = AtomicBool::new(false);
+/// What is done before the program ends.
+static LAST_WORK: OnceLock<&'static LastWork> = OnceLock::new();
+
+/// What is done between a signal and the program's end.
+pub(crate) struct LastWork {
+    /// Whether it can be done now.
+    pub(crate) is_possible: fn() -> bool,
+    /// Runs in the handler, on the thread that has the signal. The program ends when [`end_by`] is called, at the
+    /// latest after [`AT_LATEST`].
+    pub(crate) work: fn(c_int),
+}
 
 fn place_of(number: c_int) -> Option<&'static AtomicBool> {
     DEADLY.iter().position(|known| *known == number).map(|place| &HANDLED[place])
@@ -78,7 +70,8 @@ unsafe extern "C" {
 }
 
 /// Puts our handler where the default is, before the program's own code runs.
-pub(super) fn install() {
+pub(crate) fn install(work: &'static LastWork) {
+    let _ = LAST_WORK.set(work);
     // SAFETY: plain system call.
     if unsafe { libc::getpid() } == 1 {
         return;
@@ -152,19 +145,20 @@ pub unsafe fn sigaction(
 
 extern "C" fn arrived(number: c_int) {
     keeping_errno(|| {
+        let last = LAST_WORK.get();
         // A child of `vfork` has our memory: what is noted there would end its parent.
-        if !forked::is_owner_itself()
-            || own_thread::main_has_ended()
-            || !IS_SERVED.load(Acquire)
-            || ARRIVED.compare_exchange(0, number, AcqRel, Relaxed).is_err()
-        {
+        let Some(last) = last.filter(|last| {
+            forked::is_owner_itself()
+                && !own_thread::main_has_ended()
+                && (last.is_possible)()
+                && ARRIVED.compare_exchange(0, number, AcqRel, Relaxed).is_ok()
+        }) else {
             return end_by(number);
-        }
+        };
         if !ends_soon(number) {
             return end_by(number);
         }
-        request::wake();
-        own_thread::wait(&LET_GO, 0, Duration::from_millis(HELD));
+        (last.work)(number);
     });
 }
 
@@ -186,7 +180,7 @@ fn ends_soon(number: c_int) -> bool {
 }
 
 /// Ends the process by a signal, as soon as a thread does not block it.
-fn end_by(number: c_int) {
+pub(crate) fn end_by(number: c_int) {
     // The kernel's own call: libc's is the one that hides our handler. Its structure for the default is all zeros.
     let default = [0_u64; 8];
     // SAFETY: plain system calls; the structure is valid for the call.
@@ -202,16 +196,9 @@ fn end_by(number: c_int) {
     }
 }
 
-/// The control thread begins, or ends.
-pub(super) fn serve(is_there: bool) {
-    IS_SERVED.store(is_there, Release);
-}
-
 /// Forgets what came to the process that this one was forked from.
-pub(super) fn forget() {
-    IS_SERVED.store(false, Relaxed);
+pub(crate) fn forget() {
     ARRIVED.store(0, Relaxed);
-    LET_GO.store(0, Relaxed);
 }
 
 /// Gives the signals their default back: the program is about to forbid itself the calls of the handler.
@@ -232,43 +219,14 @@ pub(crate) fn uninstall() {
 }
 
 /// Ends the process by the signal that has come, if one has: it is at its end, or about to become another program.
-pub(super) fn end_if_arrived() {
-    let arrived = ARRIVED.load(Acquire);
+pub(crate) fn end_if_arrived() {
+    let arrived = arrived_signal();
     if arrived != 0 {
         end_by(arrived);
     }
 }
 
-/// Whether one has come.
-pub(super) fn has_arrived() -> bool {
-    ARRIVED.load(Acquire) != 0
-}
-
-/// In the control thread: takes the last snapshot, if it is wanted, and ends the process.
-pub(super) fn end(setting: &Setting) {
-    let begun = monotonic();
-    let options = setting.options;
-    if options.exit || (options.auto && auto_watch::is_worth_a_last_one()) {
-        writers::collect();
-        request::add(SnapshotReason::Exit);
-        let passed = || monotonic().saturating_sub(begun);
-        while !safepoint::is_last_answered() && passed() < PATIENCE {
-            setting.heap.attend_idle();
-            if passed() >= WAITING {
-                // It does not wait: it is to come by.
-                let_go();
-                setting.heap.nudge();
-            }
-            pause(BETWEEN);
-        }
-        writers::await_files();
-    }
-    end_by(ARRIVED.load(Acquire));
-    let_go();
-}
-
-/// The handler's thread goes on.
-fn let_go() {
-    LET_GO.store(1, Release);
-    own_thread::wake(&LET_GO);
+/// The signal that has come; 0 if none has.
+pub(crate) fn arrived_signal() -> c_int {
+    ARRIVED.load(Acquire)
 }
