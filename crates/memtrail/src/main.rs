@@ -127,6 +127,39 @@ enum Command {
     CopyProcess(snapshot::TracerArgs),
 }
 
+/// The commands that start with each program, which they make wait: to describe all others takes longer than they do.
+#[derive(Parser)]
+#[command(version, args_override_self = true)]
+struct Starting {
+    #[command(subcommand)]
+    command: StartCommand,
+}
+
+#[derive(Subcommand)]
+enum StartCommand {
+    Run(run::Args),
+    KeepSession(run::KeeperArgs),
+    WatchGroup(run::GroupArgs),
+    WakeUp(run::WakeArgs),
+}
+
+impl From<StartCommand> for Command {
+    fn from(command: StartCommand) -> Self {
+        match command {
+            StartCommand::Run(args) => Self::Run(args),
+            StartCommand::KeepSession(args) => Self::KeepSession(args),
+            StartCommand::WatchGroup(args) => Self::WatchGroup(args),
+            StartCommand::WakeUp(args) => Self::WakeUp(args),
+        }
+    }
+}
+
+/// Reads the command line. Whatever is to be told of it is told by the description of all commands.
+fn parsed() -> Command {
+    let starting = Starting::try_parse().map(|starting| starting.command.into());
+    starting.unwrap_or_else(|_| Cli::parse().command)
+}
+
 /// Stack of the thread that works where the main one has a small stack, in bytes.
 const STACK: usize = 8 << 20;
 
@@ -168,7 +201,7 @@ fn command() -> ExitCode {
         message!("{INTRODUCTION}");
         return ExitCode::from(2);
     }
-    let result = match Cli::parse().command {
+    let result = match parsed() {
         Command::Run(args) => run::run(&args),
         #[cfg(target_arch = "x86_64")]
         Command::Attach(args) => attach::run(&args),

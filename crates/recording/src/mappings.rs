@@ -62,13 +62,23 @@ impl<'a> Mapping<'a> {
 /// The mappings in the text of `smaps`, each with its resident memory. What makes no sense is passed over.
 pub fn with_resident(text: &[u8]) -> impl Iterator<Item = (Mapping<'_>, Bytes)> {
     let mut heading = None;
-    text.split(|&byte| byte == b'\n').filter_map(move |line| {
-        if let Some(size) = line.strip_prefix(b"Rss:") {
-            return heading.take().zip(kilobytes(size));
-        }
-        heading = Mapping::parse(line).or(heading.take());
-        None
-    })
+    memchr::memchr_iter(b'\n', text)
+        .chain([text.len()])
+        .scan(0, |start, end| {
+            let line = text.get(*start..end);
+            *start = end + 1;
+            line
+        })
+        .filter_map(move |line| {
+            if let Some(size) = line.strip_prefix(b"Rss:") {
+                return heading.take().zip(kilobytes(size));
+            }
+            // Names of fields begin with a capital letter, addresses with a small one or a digit. Twenty of 24 lines are fields.
+            if !line.first().is_some_and(u8::is_ascii_uppercase) {
+                heading = Mapping::parse(line).or(heading.take());
+            }
+            None
+        })
 }
 
 /// The value of a field of `/proc/<pid>/status`, as `VmRSS`.

@@ -67,6 +67,18 @@ pub(crate) fn find_in_objects<T>(find: impl FnMut(&LoadedObject<'_>) -> Option<T
     search.found
 }
 
+/// The writable memory of the object around an address in it, in whole words: so many bytes on both sides.
+pub(crate) fn writable_around(address: u64, vicinity: u64) -> Option<Range<u64>> {
+    let writable = libc::PF_R | libc::PF_W;
+    find_in_objects(|object| {
+        let mut segments = object.segments().filter(|(_, access)| access & writable == writable);
+        let (segment, _) = segments.find(|(segment, _)| segment.contains(&address))?;
+        let from = segment.start.max(address.saturating_sub(vicinity));
+        let to = segment.end.min(address.saturating_add(vicinity));
+        Some(from.next_multiple_of(8)..to & !7)
+    })
+}
+
 struct Search<T, F> {
     find: F,
     found: Option<T>,

@@ -10,6 +10,7 @@ pub(crate) mod codes;
 pub(crate) mod collection;
 pub(crate) mod drawn;
 pub(crate) mod family;
+mod generator;
 pub(crate) mod handover;
 pub(crate) mod key;
 pub(crate) mod labels;

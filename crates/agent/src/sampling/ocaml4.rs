@@ -12,6 +12,7 @@ use crate::sampling::arguments::Arguments;
 use crate::sampling::capture_hook::{CollectSingle, collect_single};
 use crate::sampling::collection::Collection;
 use crate::sampling::family::Sampler;
+use crate::sampling::generator::Generator;
 use crate::sampling::rate::RateControl;
 use crate::sampling::rate::statics::Statics;
 use crate::sampling::{running_single, seeding, trampoline};
@@ -26,12 +27,14 @@ impl Sampler for Ocaml4 {
     }
 
     unsafe fn start(&self, target: &'static Target, arguments: &Arguments) -> Option<RateControl> {
-        // SAFETY: as the caller promises; it has not been started yet.
+        // SAFETY: as the caller promises; it has not been started yet, and nothing was drawn.
+        let generator = unsafe { Generator::find(target, arguments) };
+        // SAFETY: as the caller promises.
         let find = || unsafe { Statics::find(target, arguments) };
         let found = arguments.finds_variables.then(find).flatten();
         // SAFETY: as the caller promises.
         unsafe {
-            seeding::draw_batches(target, arguments);
+            seeding::seed_single(target, arguments, generator.as_ref());
             target.runtime.start_sampler(arguments.rate, arguments.frames, arguments.tracker);
         }
         Some(found.map_or(RateControl::Thinned, RateControl::Single))

@@ -1,15 +1,16 @@
 //! Gives the runtime's sampler random numbers of this run's own.
 //!
 //! The runtime seeds its generator with a constant, so every run of every program would have the same
-//! gaps between samples, and no number of runs would average to the truth. OCaml 4 keeps the
-//! generator's state to itself, but each start of the sampler draws a batch of numbers, so some are
-//! thrown away; OCaml 5 keeps it with the domain, where it is written. Source: `runtime/memprof.c`.
+//! gaps between samples, and no number of runs would average to the truth. OCaml 5 keeps the generator's state with
+//! the domain, and OCaml 4 in an array that is found by its content ([`Generator`]): there it is written. Where it is not
+//! found, numbers are thrown away: each start of OCaml 4's sampler draws a batch. Source: `runtime/memprof.c`.
 
 use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::{Memory as _, memprof};
 
 use crate::context::target::Target;
 use crate::sampling::arguments::Arguments;
+use crate::sampling::generator::Generator;
 use crate::sampling::splitmix::SplitMix;
 
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
@@ -24,11 +25,19 @@ pub(crate) fn random() -> u64 {
     (u64::from_le_bytes(seed) ^ crate::os::clock::monotonic()) >> 11
 }
 
-/// OCaml 4: throws numbers away that the runtime draws, just before the sampler is started.
+/// OCaml 4: seeds the sampler, just before it is started.
 ///
 /// # Safety
 /// The values must be right for `caml_memprof_start`, here and now.
-pub(crate) unsafe fn draw_batches(target: &Target, arguments: &Arguments) {
+pub(crate) unsafe fn seed_single(
+    target: &Target,
+    arguments: &Arguments,
+    generator: Option<&Generator>,
+) {
+    if let Some(generator) = generator {
+        // SAFETY: as the caller promises.
+        return unsafe { generator.seed(target.seed) };
+    }
     for _ in 0..SplitMix(target.seed).next() % MAX_BATCHES {
         // SAFETY: as the caller promises; nothing is sampled in between.
         unsafe {

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use flate2::read::GzDecoder;
@@ -58,6 +58,17 @@ const fn number(hash: &str) -> u128 {
 }
 
 impl Agent {
+    /// Bytes of the library, which are at the end of what is gzipped.
+    fn length(self) -> u64 {
+        self.packed.last_chunk().map_or(0, |length| u64::from(u32::from_le_bytes(*length)))
+    }
+
+    /// The nanoseconds in the time of the file's last change, once its content was compared: whatever changes the file sets
+    /// others.
+    fn mark(self) -> u32 {
+        (self.hash % 1_000_000_000) as u32
+    }
+
     /// The library.
     pub(super) fn unpack(self) -> io::Result<Vec<u8>> {
         let mut agent = Vec::new();
@@ -75,13 +86,13 @@ pub(super) fn unpacked(agent: Agent) -> io::Result<PathBuf> {
     let name = old_agents::file_name(agent.hash);
     let mut last = io::Error::from(io::ErrorKind::NotFound);
     for folder in cache_folders() {
-        let unpacked = unpack_into(agent, &folder, &name).and_then(|path| {
-            can_be_loaded(&path)?;
-            Ok(path)
+        let unpacked = unpack_into(agent, &folder, &name).and_then(|unpacked| {
+            can_be_loaded(&unpacked.path)?;
+            Ok(unpacked)
         });
         match unpacked {
-            Ok(path) => {
-                old_agents::remove(&path);
+            Ok(Unpacked { path, is_checked }) => {
+                old_agents::remove(&path, is_checked.then(|| agent.mark()));
                 return Ok(path);
             }
             Err(error) => last = error,
@@ -113,16 +124,30 @@ fn can_be_preloaded(path: &Path) -> bool {
     !bytes.iter().any(|byte| byte.is_ascii_whitespace() || *byte == b':')
 }
 
-fn unpack_into(agent: Agent, folder: &Path, name: &str) -> io::Result<PathBuf> {
+/// A library on disk.
+struct Unpacked {
+    path: PathBuf,
+    /// It is what it was when its content was compared.
+    is_checked: bool,
+}
+
+/// Whether what is at a path is the library. Its content is compared if its mark is not there: to compare it takes more
+/// instructions than all else that is done with it.
+fn is_whole(agent: Agent, path: &Path) -> bool {
+    trusted_folder::is_own_file(path)
+        && (fs::metadata(path).is_ok_and(|found| {
+            found.len() == agent.length() && found.mtime_nsec() == i64::from(agent.mark())
+        }) || MappedFile::open(path).is_ok_and(|found| xxh3_128(&found) == agent.hash))
+}
+
+fn unpack_into(agent: Agent, folder: &Path, name: &str) -> io::Result<Unpacked> {
     let folder = trusted_folder::make(folder)?;
     if !can_be_preloaded(&folder) {
         return Err(io::ErrorKind::InvalidFilename.into());
     }
     let path = folder.join(name);
-    if trusted_folder::is_own_file(&path)
-        && MappedFile::open(&path).is_ok_and(|found| xxh3_128(&found) == agent.hash)
-    {
-        return Ok(path);
+    if is_whole(agent, &path) {
+        return Ok(Unpacked { path, is_checked: true });
     }
     let fresh = folder.join(format!(".{name}.{}", std::process::id()));
     // A process of the same number was interrupted.
@@ -132,5 +157,5 @@ fn unpack_into(agent: Agent, folder: &Path, name: &str) -> io::Result<PathBuf> {
     // Whatever the umask is.
     file.set_permissions(fs::Permissions::from_mode(0o755))?;
     fs::rename(&fresh, &path)?;
-    Ok(path)
+    Ok(Unpacked { path, is_checked: false })
 }

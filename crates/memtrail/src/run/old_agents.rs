@@ -29,11 +29,16 @@ pub(super) fn file_name(hash: u128) -> String {
     format!("{AGENT_PREFIX}{hash:032x}{SUFFIX}")
 }
 
-/// Notes that `current` is in use, and removes what other versions have left beside it. Failures are
-/// nobody's concern: the next run tries again.
-pub(super) fn remove(current: &Path) {
+/// Notes that `current` is in use, with these nanoseconds in the time, and removes what other versions have left beside
+/// it; neither if that was done a short time ago. Failures are nobody's concern: a later run tries again.
+pub(super) fn remove(current: &Path, mark: Option<u32>) {
     let now = SystemTime::now();
-    used(current, now);
+    if let Some(time) = mark.and_then(|mark| marked(now, mark)) {
+        if was_noted(current, now, time) {
+            return;
+        }
+        used(current, time);
+    }
     let Some(unused) = current.parent().and_then(|folder| unused(folder, current, now).ok()) else {
         return;
     };
@@ -45,6 +50,24 @@ pub(super) fn remove(current: &Path) {
             let _ = fs::remove_file(agent);
         }
     }
+}
+
+/// This second, with such nanoseconds.
+fn marked(now: SystemTime, mark: u32) -> Option<SystemTime> {
+    let since = now.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    SystemTime::UNIX_EPOCH.checked_add(Duration::new(since.as_secs(), mark))
+}
+
+/// Whether a use with the same nanoseconds was noted a short time ago.
+fn was_noted(agent: &Path, now: SystemTime, time: SystemTime) -> bool {
+    let nanoseconds = |time: SystemTime| {
+        time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos())
+    };
+    let before = fs::metadata(agent).and_then(|metadata| metadata.modified());
+    before.is_ok_and(|before| {
+        let age = now.duration_since(before).unwrap_or_default();
+        age < USED / 2 && nanoseconds(before) == nanoseconds(time)
+    })
 }
 
 fn used(agent: &Path, now: SystemTime) {
@@ -93,6 +116,7 @@ pub(super) fn is_agent(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
     use std::process::{Child, Command};
 
     use super::super::in_use::names;
@@ -131,13 +155,18 @@ mod tests {
         files.extend(other.map(|name| (name, OLD)));
         let (folder, current) = folder_with(&files);
         fs::create_dir(folder.path().join(file_name(0xa5))).unwrap();
-        remove(&current);
+        remove(&current, Some(7));
         let mut left = vec![ours.clone(), young.clone(), file_name(0xa5)];
         left.extend(other.map(str::to_owned));
         left.sort();
         assert_eq!(names_in(folder.path()), left);
         let age = current.metadata().unwrap().modified().unwrap().elapsed().unwrap();
         assert!(age < YOUNG, "this run has used it: {age:?}");
+        assert_eq!(current.metadata().unwrap().mtime_nsec(), 7);
+        // Of one whose content was not compared there is no mark.
+        File::open(&current).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        remove(&current, None);
+        assert_eq!(current.metadata().unwrap().mtime(), 0);
     }
 
     #[test]
@@ -153,7 +182,7 @@ mod tests {
             file.set_len(MAX_BYTES / 3).unwrap();
             file.set_modified(SystemTime::now() - *age).unwrap();
         }
-        remove(&current);
+        remove(&current, Some(7));
         assert_eq!(names_in(folder.path()), names[..4]);
     }
 
@@ -174,14 +203,14 @@ mod tests {
             assert_eq!(running.0.try_wait().unwrap(), None, "it runs");
             std::thread::yield_now();
         }
-        remove(current);
+        remove(current, None);
         assert!(agent.exists(), "{file}");
         drop(running);
         // Whoever uses it now has used it just now.
-        remove(current);
+        remove(current, None);
         assert!(agent.exists(), "{file}");
         File::open(agent).unwrap().set_modified(SystemTime::now() - OLD).unwrap();
-        remove(current);
+        remove(current, None);
         assert!(!agent.exists(), "{file}");
     }
 

@@ -1,7 +1,5 @@
 //! ELF executables.
 
-use std::collections::HashSet;
-
 use object::elf::{EM_AARCH64, EM_X86_64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol};
@@ -17,7 +15,14 @@ const MAGIC: &[u8] = b"\x7fELF";
 const MEMTRACE: &[u8] = b"camlMemtrace";
 const MEMPROF_LIMITS: &[u8] = b"camlMemprof_limits";
 
-type Names<'a> = HashSet<&'a [u8]>;
+/// Sorted: a program has a thousand, and twenty are asked for.
+struct Names<'a>(Vec<&'a [u8]>);
+
+impl Names<'_> {
+    fn contains(&self, name: &str) -> bool {
+        self.0.binary_search(&name.as_bytes()).is_ok()
+    }
+}
 
 /// What was read of an executable.
 struct Executable<'a> {
@@ -84,11 +89,13 @@ fn read(file: &[u8]) -> Option<Executable<'_>> {
 /// Those of the symbols that are the runtime's, or tell of a rival. A program has a hundred times as
 /// many of its own.
 fn names<'a>(symbols: impl Iterator<Item: ObjectSymbol<'a>>) -> Names<'a> {
-    symbols
+    let mut names: Vec<_> = symbols
         .filter_map(|symbol| symbol.name_bytes().ok().filter(is_wanted).map(|name| (symbol, name)))
         .filter(|(symbol, _)| !symbol.is_undefined())
         .map(|(_, name)| name)
-        .collect()
+        .collect();
+    names.sort_unstable();
+    Names(names)
 }
 
 fn is_wanted(name: &&[u8]) -> bool {
@@ -98,7 +105,7 @@ fn is_wanted(name: &&[u8]) -> bool {
 }
 
 fn judge_executable(executable: &Executable<'_>, file: &[u8]) -> Verdict {
-    let version = detect(|name| executable.exported.contains(name.as_bytes()));
+    let version = detect(|name| executable.exported.contains(name));
     match version.and_then(|version| version.unless_newer(|| release(&executable.elf))) {
         Ok(version) => judge_version(executable, version),
         Err(Unsupported::NoRuntime) => judge_hidden(executable, file),
@@ -140,7 +147,7 @@ fn judge_version(executable: &Executable<'_>, version: Version) -> Verdict {
 fn judge_hidden(executable: &Executable<'_>, file: &[u8]) -> Verdict {
     // What only tools see.
     let local = names(executable.elf.symbols());
-    let told = match detect(|name| local.contains(name.as_bytes())) {
+    let told = match detect(|name| local.contains(name)) {
         Err(Unsupported::NoRuntime) => strings::guess(file),
         Err(Unsupported::Bytecode) => Guess::Bytecode,
         Ok(_) | Err(_) => Guess::Native,
@@ -158,7 +165,7 @@ fn judge_hidden(executable: &Executable<'_>, file: &[u8]) -> Verdict {
 
 fn rival(executable: &Executable<'_>) -> Option<Rival> {
     let linked = |unit: &[u8]| {
-        executable.exported.iter().any(|name| {
+        executable.exported.0.iter().any(|name| {
             // A unit's own block, or what belongs to it, but no unit whose name only begins alike.
             name.strip_prefix(unit).is_some_and(|rest| {
                 rest.is_empty() || rest.starts_with(b"__") || rest.starts_with(b".")

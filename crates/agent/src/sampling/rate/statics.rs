@@ -9,7 +9,6 @@
 
 use std::ffi::c_void;
 use std::mem;
-use std::ops::Range;
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::memory::ThisProcess;
@@ -17,13 +16,13 @@ use memtrail_ocaml::memprof::{DISTANCES, reciprocal_logarithm};
 use memtrail_ocaml::symbols;
 
 use crate::context::target::Target;
-use crate::os::objects::find_in_objects;
+use crate::os::objects::writable_around;
 use crate::os::symbol::symbol;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::value::Float;
 
 /// Bytes on both sides of the symbol that are looked through. All of the file's variables take less.
-const VICINITY: u64 = 16 << 10;
+pub(in crate::sampling) const VICINITY: u64 = 16 << 10;
 /// Rates of the trials: samples are a few words apart, so that the next one is within the minor heap.
 const TRIALS: [f64; 6] = [0.051, 0.043, 0.037, 0.059, 0.047, 0.041];
 /// Distances drawn in each trial after those that the start draws.
@@ -59,7 +58,7 @@ impl Statics {
         let renew = Some(symbol(symbols::memprof::RENEW)).filter(|at| !at.is_null())?;
         // SAFETY: the runtime declares the function with this type.
         let renew = unsafe { mem::transmute::<*mut c_void, unsafe extern "C" fn()>(renew) };
-        let words = around(trigger)?;
+        let words = writable_around(trigger, VICINITY)?;
         let halves = || (words.start..words.end).step_by(4);
         let mut candidates = Candidates {
             logarithm: halves().collect(),
@@ -146,16 +145,4 @@ impl Candidates {
 fn half(memory: ThisProcess, at: u64) -> Option<u32> {
     let word = memory.u64(at & !7)?;
     Some((word >> (8 * (at & 4))) as u32)
-}
-
-/// The writable memory of the object around an address in it.
-fn around(address: u64) -> Option<Range<u64>> {
-    let writable = libc::PF_R | libc::PF_W;
-    find_in_objects(|object| {
-        let mut segments = object.segments().filter(|(_, access)| access & writable == writable);
-        let (segment, _) = segments.find(|(segment, _)| segment.contains(&address))?;
-        let from = segment.start.max(address.saturating_sub(VICINITY));
-        let to = segment.end.min(address + VICINITY);
-        Some(from.next_multiple_of(8)..to & !7)
-    })
 }
