@@ -43,6 +43,7 @@ use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::error::{Failure, Kind};
+use crate::limit::Limit;
 use address::Address;
 use client::Client;
 use deliver::Deliveries;
@@ -99,7 +100,7 @@ pub(crate) struct Args {
 
     /// Owners, functions and suspects in metrics; 0 for all
     #[arg(long, value_name = "N", default_value = "10")]
-    top: usize,
+    top: Limit,
 
     /// Length of a time window
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = window_length)]
@@ -187,11 +188,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     let redaction = needs_key.then(redaction).transpose()?;
     let shipping = args.to.as_deref().map(|to| shipping(args, to, redaction.as_ref()));
     let mut shipping = shipping.transpose()?;
-    let wanted = Wanted { top: args.top, is_once: args.once, is_folder };
+    let wanted = Wanted { top: args.top.0, is_once: args.once, is_folder };
     let open = |target| Metrics::open(target, args.every, wanted);
     let mut metrics = args.metrics.as_ref().map(open).transpose()?;
     let interrupted = wait_for_signals()?;
-    let mut pause = (args.every / 12).clamp(Duration::from_millis(250), Duration::from_secs(5));
+    let mut pause = (args.every / 6).clamp(Duration::from_millis(250), Duration::from_secs(5));
     if let (Some(metrics), None) = (&metrics, &shipping) {
         pause = metrics.pause();
     }
@@ -217,10 +218,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         };
         let is_over = args.once || (!is_folder && has_ended());
         if is_over || interrupted.recv_timeout(wait.unwrap_or(pause)).is_ok() {
-            if let Some(metrics) = metrics {
-                metrics.finish();
-            }
-            return shipping.map_or(Ok(ExitCode::SUCCESS), |shipping| shipping.finish());
+            let code = metrics.and_then(Metrics::finish).unwrap_or(ExitCode::SUCCESS);
+            let shipped = shipping.map_or(Ok(code), |shipping| shipping.finish())?;
+            return Ok(if shipped == ExitCode::SUCCESS { code } else { shipped });
         }
     }
 }

@@ -139,6 +139,9 @@ fn a_target_that_the_collector_would_not_read_is_refused() {
     let output = ship(&format!("unix:{}", file.display()));
     assert_eq!(output.status.code(), Some(2), "{output:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    fs::write(path.join("trace.ctf"), "nonsense").unwrap();
+    let output = ship(folder.path().join("m.prom").to_str().unwrap());
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
     let output = ship(folder.path().join("none/m.prom").to_str().unwrap());
     assert_eq!(output.status.code(), Some(1), "{output:?}");
 }

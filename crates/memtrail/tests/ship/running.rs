@@ -69,15 +69,13 @@ fn ctrl_c_leaves_a_whole_state() {
 #[test]
 fn recordings_that_begin_later_are_shipped() {
     let kept = folder(&[LEAKS, SERVER]);
-    let named = tempfile::tempdir().unwrap();
+    let named = kept.path().join("recordings");
+    fs::create_dir(&named).unwrap();
     let receiver = Receiver::start(&[]);
-    let child = start(named.path(), &["--to", &receiver.url]);
+    let child = start(&named, &["--to", &receiver.url]);
     for name in [LEAKS, SERVER] {
-        let (from, to) = (kept.path().join(name), named.path().join(name));
-        // The folders may be on different devices.
-        let mv = std::process::Command::new("cp").arg("-r").arg(&from).arg(&to).status().unwrap();
-        assert!(mv.success());
-        wait_until(|| status_of(&to)["is_over"] == true);
+        fs::rename(kept.path().join(name), named.join(name)).unwrap();
+        wait_until(|| status_of(&named.join(name))["is_over"] == true);
     }
     let output = interrupt(child);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -85,7 +83,7 @@ fn recordings_that_begin_later_are_shipped() {
     for name in [LEAKS, SERVER] {
         let service = name.split('-').next().unwrap();
         let own = received.iter().filter(|one| one.labels["service_name"] == service).cloned();
-        check_totals(&named.path().join(name), &own.collect::<Vec<_>>());
+        check_totals(&named.join(name), &own.collect::<Vec<_>>());
     }
 }
 

@@ -8,12 +8,15 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
 
 /// The first judgement needs so much of a trace, and a later one so much more, in microseconds.
 const LEAST: u64 = 60_000_000;
+/// Time between two judgements, and how many times as long as the last one took: so they take a hundredth of a CPU at most.
+const PAUSE: Duration = Duration::from_secs(60);
+const TIMES: u32 = 100;
 /// The largest answer that is read.
 const MAX_ANSWER: u64 = 64 << 20;
 /// Name of a root without one, as `memtrail heap roots` has it.
@@ -104,6 +107,8 @@ pub(super) struct Judgement {
     pub(super) judged: Option<Judged>,
     of: Option<Extent>,
     running: Option<Running>,
+    /// The earliest moment of the next judgement.
+    not_before: Option<Instant>,
     /// True if a failure was reported.
     has_failed: bool,
 }
@@ -111,7 +116,8 @@ pub(super) struct Judgement {
 impl Judgement {
     /// Asks if there is reason to, and takes an answer that has come. `is_patient`: waits for it.
     pub(super) fn update(&mut self, path: &Path, present: Extent, top: usize, is_patient: bool) {
-        if self.running.is_none() && self.is_due(present, is_patient) {
+        let is_early = self.not_before.is_some_and(|until| Instant::now() < until);
+        if self.running.is_none() && !is_early && self.is_due(present, is_patient) {
             self.of = Some(present);
             self.running = Some(Running::start(path, present, top));
         }
@@ -120,6 +126,7 @@ impl Judgement {
         else {
             return;
         };
+        self.not_before = Some(Instant::now() + pause(running.start.elapsed()));
         match running.thread.join() {
             Ok(Some(judged)) => self.judged = Some(judged),
             _ if self.has_failed => {}
@@ -142,33 +149,39 @@ impl Judgement {
     /// Ends a process that is asked.
     pub(super) fn stop(&mut self) {
         if let Some(running) = self.running.take()
-            && let Ok(mut asked) = running.asked.lock()
+            && let Ok(mut query) = running.query.lock()
         {
-            asked.is_over = true;
-            if let Some(child) = &mut asked.child {
+            query.is_over = true;
+            if let Some(child) = &mut query.child {
                 let _ = child.kill();
             }
         }
     }
 }
 
+/// Time until the next judgement, after one that took so long.
+fn pause(took: Duration) -> Duration {
+    took.saturating_mul(TIMES).max(PAUSE)
+}
+
 /// Questions under way.
 struct Running {
+    start: Instant,
     thread: JoinHandle<Option<Judged>>,
-    asked: Arc<Mutex<Asked>>,
+    query: Arc<Mutex<QueryProcess>>,
 }
 
 /// The process that is asked.
 #[derive(Default)]
-struct Asked {
+struct QueryProcess {
     child: Option<Child>,
     is_over: bool,
 }
 
 impl Running {
     fn start(path: &Path, of: Extent, top: usize) -> Self {
-        let asked = Arc::<Mutex<Asked>>::default();
-        let (path, shared) = (path.to_path_buf(), Arc::clone(&asked));
+        let query = Arc::<Mutex<QueryProcess>>::default();
+        let (path, shared) = (path.to_path_buf(), Arc::clone(&query));
         let thread = std::thread::spawn(move || {
             let leaks = ask::<Leaks>(&["leaks", "--json", "--limit", "0"], &path, &shared)?;
             let roots = ["heap", "roots", "--json", "--limit", &top.to_string()];
@@ -180,7 +193,7 @@ impl Running {
             let unix_seconds = now.as_secs_f64();
             Some(Judged { suspects: leaks.suspects, owners, unix_seconds })
         });
-        Self { thread, asked }
+        Self { start: Instant::now(), thread, query }
     }
 }
 
@@ -188,21 +201,21 @@ impl Running {
 fn ask<T: for<'de> Deserialize<'de>>(
     question: &[&str],
     path: &Path,
-    asked: &Mutex<Asked>,
+    query: &Mutex<QueryProcess>,
 ) -> Option<T> {
     let out = {
-        let mut asked = asked.lock().ok()?;
-        if asked.is_over {
+        let mut query = query.lock().ok()?;
+        if query.is_over {
             return None;
         }
         let mut child = spawn(question, path).ok()?;
         let out = child.stdout.take();
-        asked.child = Some(child);
+        query.child = Some(child);
         out?
     };
     let mut bytes = Vec::new();
     let _ = out.take(MAX_ANSWER).read_to_end(&mut bytes);
-    if let Some(mut child) = asked.lock().ok()?.child.take() {
+    if let Some(mut child) = query.lock().ok()?.child.take() {
         let _ = child.wait();
     }
     serde_json::from_slice(&bytes).ok()
@@ -242,5 +255,7 @@ mod tests {
         assert!(!judgement.is_due(at(Some(1), 1249), false));
         assert!(judgement.is_due(at(Some(1), 1250), false));
         assert!(judgement.is_due(at(Some(2), 1001), false));
+        let pauses = [0, 10].map(|took| pause(Duration::from_secs(took)).as_secs());
+        assert_eq!(pauses, [60, 1000]);
     }
 }

@@ -15,6 +15,7 @@ mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use super::labels::Given;
@@ -49,6 +50,7 @@ pub(super) struct Metrics {
     done: BTreeSet<PathBuf>,
     /// True if a failure to write was reported.
     has_failed: bool,
+    code: Option<ExitCode>,
 }
 
 impl Metrics {
@@ -61,6 +63,7 @@ impl Metrics {
             recordings: BTreeMap::new(),
             done: BTreeSet::new(),
             has_failed: false,
+            code: None,
         })
     }
 
@@ -93,7 +96,7 @@ impl Metrics {
                 }
                 Ok(()) => figures.write(&mut exposition, given, shipping),
                 Err(failure) => {
-                    failure.report();
+                    self.code = Some(failure.report());
                     self.recordings.remove(path);
                     self.done.insert(path.clone());
                 }
@@ -118,13 +121,14 @@ impl Metrics {
         self.recordings.values().all(Figures::has_ended)
     }
 
-    /// Ends. The file stays after --once, to be written anew later.
-    pub(super) fn finish(mut self) {
+    /// Ends, with the exit code if a recording has no metrics. The file stays after --once, to be written anew later.
+    pub(super) fn finish(mut self) -> Option<ExitCode> {
         for figures in self.recordings.values_mut() {
             figures.stop();
         }
         if !self.wanted.is_once {
             self.published.remove();
         }
+        self.code
     }
 }
