@@ -67,7 +67,7 @@ impl Redaction {
         Names::pseudonyms(&self.hasher, &is_library).text(name).into_owned()
     }
 
-    /// A word that tells processes apart and nothing of them.
+    /// A pseudonym of the process.
     pub(super) fn process(&self, recording: &Recording) -> String {
         let known = recording.description.as_ref();
         let pid = known.map_or(0, |known| known.pid).to_string();
