@@ -13,6 +13,7 @@ mod nextest;
 mod ocaml_tests;
 mod packages;
 mod picture;
+mod profile_stores;
 mod setup;
 mod sql_engines;
 mod stamp;

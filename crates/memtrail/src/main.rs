@@ -300,6 +300,7 @@ mod tests {
                             "a=b",
                             "5.5",
                             "unlimited",
+                            "metrics.prom",
                         ];
                         known.chain(made_up).map(|value| format!("{name}={value}")).collect()
                     }

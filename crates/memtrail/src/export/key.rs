@@ -10,7 +10,7 @@ use memtrail_lake::identity::KEY_BYTES;
 use crate::error::{Failure, Kind};
 
 /// The key of a lake, made if there is none.
-pub(super) fn of(lake: &Path) -> Result<[u8; KEY_BYTES], Failure> {
+pub(crate) fn of(lake: &Path) -> Result<[u8; KEY_BYTES], Failure> {
     let path = path_of(lake);
     let failed = |action: &str, error: &io::Error| {
         Failure::new(Kind::Work, format_args!("cannot {action} {}: {error}", path.display()))

@@ -1,6 +1,6 @@
 //! `memtrail export`: what a filter chooses, for other tools; whole recordings as tables of a lake.
 
-mod key;
+pub(crate) mod key;
 pub(crate) mod lake;
 mod tables;
 

@@ -1,16 +1,14 @@
 //! One HTTP request, and the meaning of its answer.
 
-use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use ureq::Agent;
 use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::address::Address;
+use super::protocol::Request;
 use super::secret::Credentials;
 use crate::canvas::clean;
 use crate::error::{Failure, Kind};
@@ -79,30 +77,31 @@ impl Client {
         Ok(Self { agent, credentials, tenant, of_proxy: secrets_of_proxy() })
     }
 
-    /// Posts a compressed message.
-    pub(super) fn post(&self, url: &str, content_type: &str, body: &[u8]) -> Delivery {
-        let mut compressed = GzEncoder::new(Vec::new(), Compression::fast());
-        let Ok(body) = compressed.write_all(body).and_then(|()| compressed.finish()) else {
-            return Delivery::Refused { reason: "the message cannot be compressed".to_owned() };
-        };
-        let mut request = (self.agent.post(url))
-            .header("content-type", content_type)
-            .header("content-encoding", "gzip")
-            .header("connect-protocol-version", "1");
+    /// Posts a request.
+    pub(super) fn post(&self, url: &str, message: &Request) -> Delivery {
+        let mut request = self.agent.post(url).header("content-type", message.content_type);
+        if message.is_compressed {
+            request = request.header("content-encoding", "gzip");
+        }
         if let Some(credentials) = &self.credentials {
             request = request.header("authorization", credentials.header());
         }
         if let Some(tenant) = &self.tenant {
             request = request.header("x-scope-orgid", tenant);
         }
-        match request.send(&body[..]) {
+        match request.send(&message.body[..]) {
             Ok(mut answer) => {
                 let status = answer.status().as_u16();
                 let header =
                     answer.headers().get("retry-after").and_then(|text| text.to_str().ok());
                 let pause = header.and_then(|text| text.trim().parse().ok());
-                let text = answer.body_mut().with_config().limit(MAX_ANSWER).read_to_string();
-                let reason = format!("HTTP {status}: {}", text.unwrap_or_default().trim());
+                let body = answer.body_mut().with_config().limit(MAX_ANSWER).read_to_vec();
+                let body = body.unwrap_or_default();
+                if let (200..=299, Some(reason)) = (status, (message.refusal)(&body)) {
+                    return Delivery::Refused { reason: self.scrub(&reason) };
+                }
+                let text = String::from_utf8_lossy(&body);
+                let reason = format!("HTTP {status}: {}", text.trim());
                 meaning(status, self.scrub(&reason), pause.map(Duration::from_secs))
             }
             Err(error) => Delivery::Later { reason: self.scrub(&error.to_string()), pause: None },

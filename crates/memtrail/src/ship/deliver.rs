@@ -1,29 +1,30 @@
-//! Windows of several recordings, in order, to one destination.
+//! Windows of several recordings, in order, to one server.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use memtrail_export::pyroscope;
-use memtrail_recording::family::Family;
-
 use super::address::Address;
 use super::backoff::Backoff;
 use super::client::{Client, Delivery};
 use super::follow::Follower;
+use super::protocol::Protocol;
+use super::redact::Redaction;
+use super::shipping::Shipping;
+use super::state::State;
 use super::{Args, labels};
 use crate::error::{Failure, Kind};
 
-/// The method of Pyroscope that takes profiles.
-const PUSH: &str = "/push.v1.PusherService/Push";
 /// Windows that are sent before signals and new recordings are looked at.
 const AT_ONCE: usize = 16;
 
 /// All recordings, and what became of their windows.
 pub(super) struct Deliveries<'a> {
     args: &'a Args,
-    address: &'a Address,
+    address: Address,
+    protocol: Protocol,
+    redaction: Option<&'a Redaction>,
     client: Client,
     backoff: Backoff,
     followers: BTreeMap<PathBuf, Follower>,
@@ -35,10 +36,17 @@ pub(super) struct Deliveries<'a> {
 }
 
 impl<'a> Deliveries<'a> {
-    pub(super) fn new(args: &'a Args, address: &'a Address, client: Client) -> Self {
+    pub(super) fn new(
+        args: &'a Args,
+        address: Address,
+        redaction: Option<&'a Redaction>,
+        client: Client,
+    ) -> Self {
         Self {
             args,
             address,
+            protocol: args.protocol(),
+            redaction,
             client,
             backoff: Backoff::new(args.retry_at_most),
             followers: BTreeMap::new(),
@@ -47,26 +55,6 @@ impl<'a> Deliveries<'a> {
             refused: 0,
             code: None,
         }
-    }
-
-    /// Takes in recordings that are new.
-    pub(super) fn find(&mut self, path: &Path, is_folder: bool) -> Result<(), Failure> {
-        if !is_folder {
-            if self.followers.is_empty() && self.broken.is_empty() {
-                self.follow(path.to_path_buf())?;
-            }
-            return Ok(());
-        }
-        for member in Family::open(path)?.into_iter().flat_map(|family| family.members) {
-            let path = path.join(&member.name);
-            if self.followers.contains_key(&path) || self.broken.contains(&path) {
-                continue;
-            }
-            if let Err(failure) = self.follow(path.clone()) {
-                self.give_up(path, &failure);
-            }
-        }
-        Ok(())
     }
 
     fn follow(&mut self, path: PathBuf) -> Result<(), Failure> {
@@ -81,9 +69,27 @@ impl<'a> Deliveries<'a> {
         self.followers.remove(&path);
         self.broken.insert(path);
     }
+}
 
-    /// Sends what is due. Gives the time to wait, if it is not the usual one.
-    pub(super) fn ship(&mut self) -> Option<Duration> {
+impl Shipping for Deliveries<'_> {
+    fn destination(&self) -> String {
+        self.address.to_string()
+    }
+
+    fn take_in(&mut self, recordings: &[PathBuf], is_folder: bool) -> Result<(), Failure> {
+        for path in recordings {
+            if self.followers.contains_key(path) || self.broken.contains(path) {
+                continue;
+            }
+            match self.follow(path.clone()) {
+                Err(failure) if is_folder => self.give_up(path.clone(), &failure),
+                followed => followed?,
+            }
+        }
+        Ok(())
+    }
+
+    fn ship(&mut self) -> Option<Duration> {
         if let Some(left) = self.backoff.left() {
             return Some(left);
         }
@@ -91,7 +97,7 @@ impl<'a> Deliveries<'a> {
         let mut sent = 0;
         for path in paths {
             while let Some(follower) = self.followers.get_mut(&path) {
-                let due = follower.due(self.args.once);
+                let due = follower.due(self.args.once, self.redaction);
                 match due {
                     Ok(None) => break,
                     Err(failure) => {
@@ -99,16 +105,20 @@ impl<'a> Deliveries<'a> {
                         break;
                     }
                     Ok(Some(due)) => {
-                        let Args { service, labels: more, .. } = self.args;
-                        let delivery = due.pprof.clone().map_or(Delivery::Delivered, |pprof| {
-                            let labels = labels::of(&follower.recording, service.as_deref(), more);
-                            let message = pyroscope::request(&labels, pprof, due.id.clone());
-                            let url = self.address.below(PUSH);
-                            self.client.post(&url, "application/proto", &message)
-                        });
+                        let labels =
+                            labels::of(&follower.recording, self.args.given(self.redaction));
+                        let request = (due.profile.as_ref())
+                            .map(|profile| self.protocol.request(profile, labels, &due.id));
+                        let delivery = match request {
+                            None => Delivery::Delivered,
+                            Some(Err(error)) => Delivery::Refused { reason: error.to_string() },
+                            Some(Ok(request)) => {
+                                self.client.post(&self.address.below(&request.path), &request)
+                            }
+                        };
                         let noted = match delivery {
                             Delivery::Delivered => {
-                                if due.pprof.is_some() {
+                                if due.profile.is_some() {
                                     self.delivered += 1;
                                     if self.backoff.succeed() {
                                         message!("memtrail: {} takes windows again", self.address);
@@ -154,14 +164,16 @@ impl<'a> Deliveries<'a> {
         None
     }
 
-    /// True if nothing more will come.
-    pub(super) fn all_ended(&self) -> bool {
+    fn all_ended(&self) -> bool {
         self.followers.values().all(|follower| follower.file.state.is_over)
     }
 
-    /// Prints what was shipped.
-    pub(super) fn finish(self) -> Result<ExitCode, Failure> {
-        let Self { delivered, refused, .. } = self;
+    fn state(&self, recording: &Path) -> Option<&State> {
+        self.followers.get(recording).map(|follower| &follower.file.state)
+    }
+
+    fn finish(&self) -> Result<ExitCode, Failure> {
+        let &Self { delivered, refused, .. } = self;
         let windows = if delivered == 1 { "window" } else { "windows" };
         let ended = if self.all_ended() { "; the recording has ended" } else { "" };
         message!("memtrail: {delivered} {windows} shipped{ended}");

@@ -4,37 +4,30 @@
 //! are kept. An event that comes after its window was shipped counts for the next one, so that sums over windows are those
 //! of the recording.
 
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use memtrail_export::pprof::Profile as Message;
 use memtrail_export::{Format, Selection, Window, pprof};
 use memtrail_profile::Profile;
 use memtrail_profile::filter::Filter;
-use memtrail_profile::growing::GrowingProfile;
 use memtrail_profile::time::Elapsed;
-use memtrail_recording::{Recording, is_alive};
+use memtrail_recording::Recording;
 
+use super::redact::Redaction;
 use super::state::{ErrorNote, StateFile, now_unix_us};
+use super::tail::{Step, Tail};
 use crate::error::{Failure, Kind};
-use crate::{caveats, loading, rates, recording_facts};
+use crate::{caveats, recording_facts};
 
 /// Agents write twice a second, and less often while a program waits.
 const SETTLED: u64 = 3_000_000;
-/// Bytes that are read at once. A packet that is larger gets more.
-const CHUNK: u64 = 1 << 20;
-/// Looks after a program's death in which its recording must be closed.
-const LOOKS_AFTER_DEATH: u32 = 6;
-/// Collected blocks are forgotten when there are so many more blocks.
-const FORGET_AFTER: usize = 20_000;
 
 /// A window to be shipped.
 pub(super) struct DueWindow {
     window: Window,
-    /// A pprof file; none if nothing was allocated or live.
-    pub(super) pprof: Option<Vec<u8>>,
+    /// A profile; none if nothing was allocated or live.
+    pub(super) profile: Option<Message>,
     alloc_bytes: f64,
     /// A window that is made again has the same id.
     pub(super) id: String,
@@ -45,23 +38,7 @@ pub(super) struct Follower {
     pub(super) path: PathBuf,
     pub(super) recording: Recording,
     pub(super) file: StateFile,
-    profile: GrowingProfile,
-    /// Device and inode of the trace that is being read.
-    trace: Option<(u64, u64)>,
-    chunk: u64,
-    /// Blocks that were left when blocks were forgotten last.
-    left: usize,
-    /// The latest event, and when it was seen.
-    seen: (Instant, u64),
-    looks_after_death: u32,
-    is_finished: bool,
-}
-
-/// The result of a look at a trace.
-#[derive(PartialEq, Eq)]
-enum Look {
-    More,
-    AtEnd,
+    tail: Tail,
 }
 
 impl Follower {
@@ -73,61 +50,50 @@ impl Follower {
         }
         let mut file = StateFile::open(&path, destination)?;
         file.state.every_us = every.as_micros() as u64;
-        Ok(Self {
-            path,
-            recording,
-            file,
-            profile: GrowingProfile::new(),
-            trace: None,
-            chunk: CHUNK,
-            left: 0,
-            seen: (Instant::now(), 0),
-            looks_after_death: 0,
-            is_finished: false,
-        })
+        Ok(Self { path, recording, file, tail: Tail::new() })
     }
 
     /// The next window, if it is complete. `is_once`: nobody will look again.
-    pub(super) fn due(&mut self, is_once: bool) -> Result<Option<DueWindow>, Failure> {
+    pub(super) fn due(
+        &mut self,
+        is_once: bool,
+        redaction: Option<&Redaction>,
+    ) -> Result<Option<DueWindow>, Failure> {
         if self.file.state.is_over {
             return Ok(None);
         }
         // The state first: all is there once it shows that the recording is complete.
         self.recording = Recording::open(&self.path)?;
-        let is_closed = self.is_closed(is_once);
-        let mut is_at_end = self.is_finished;
+        let is_closed = self.tail.is_closed(&self.recording, is_once);
+        let mut is_at_end = self.tail.is_finished;
         loop {
             let from = self.file.state.shipped_to_us;
             let every = self.file.state.every_us.max(1);
             let behind = (from / every + 1) * every;
-            let latest = self.latest();
-            if self.is_finished {
+            let latest = self.tail.latest();
+            if self.tail.is_finished {
                 if from > latest || latest == 0 {
                     self.file.state.is_over = true;
                     self.file.save()?;
                     return Ok(None);
                 }
-                return Ok(self.window(from, (behind - 1).min(latest)));
+                return Ok(self.window(from, (behind - 1).min(latest), redaction));
             }
-            // The clock that the system may set plays no part in this.
-            let present = self.seen.1 + self.seen.0.elapsed().as_micros() as u64;
             let settled = behind.saturating_add(SETTLED);
-            if latest >= settled || (is_at_end && latest > 0 && present >= settled) {
-                return Ok(self.window(from, behind - 1));
+            if latest >= settled || (is_at_end && latest > 0 && self.tail.present() >= settled) {
+                return Ok(self.window(from, behind - 1, redaction));
             }
             if is_at_end && !is_closed {
                 return Ok(None);
             }
-            if self.read(is_closed)? == Look::AtEnd {
-                is_at_end = true;
-            }
+            is_at_end |= self.read(is_closed)? == Step::AtEnd;
         }
     }
 
     /// Notes a window that the destination has.
     pub(super) fn shipped(&mut self, due: &DueWindow) -> Result<(), Failure> {
         let state = &mut self.file.state;
-        if due.pprof.is_some() {
+        if due.profile.is_some() {
             state.windows += 1;
             state.last_shipped_unix_us = Some(now_unix_us());
         } else {
@@ -153,102 +119,42 @@ impl Follower {
     fn done(&mut self, due: &DueWindow) -> Result<(), Failure> {
         let state = &mut self.file.state;
         state.shipped_to_us = due.window.to.0 + 1;
-        (state.trace, state.read_to) = (self.trace, self.profile.offset());
+        (state.trace, state.read_to) = (self.tail.file, self.tail.growing.offset());
         let earliest = Elapsed(state.shipped_to_us);
         self.file.save()?;
-        self.profile.not_before(earliest);
-        self.forget();
+        self.tail.growing.not_before(earliest);
+        self.tail.forget(earliest);
         Ok(())
     }
 
-    fn latest(&self) -> u64 {
-        self.profile.profile().map_or(0, |profile| profile.end.0)
-    }
-
-    /// True if no more will be written.
-    fn is_closed(&mut self, is_once: bool) -> bool {
-        if !recording_facts::grows(&self.recording) {
-            return true;
-        }
-        let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-        let is_gone = self.recording.description.as_ref().is_some_and(|description| {
-            description.host == host.trim() && !is_alive(description.pid)
-        });
-        self.looks_after_death = if is_gone { self.looks_after_death + 1 } else { 0 };
-        is_gone && (is_once || self.looks_after_death >= LOOKS_AFTER_DEATH)
-    }
-
-    /// Reads on.
-    fn read(&mut self, is_closed: bool) -> Result<Look, Failure> {
-        let unreadable = |error: io::Error| loading::unreadable(&self.recording.trace, &error);
-        let mut file = match File::open(&self.recording.trace) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound && !is_closed => {
-                return Ok(Look::AtEnd);
-            }
-            opened => opened.map_err(unreadable)?,
-        };
-        let metadata = file.metadata().map_err(unreadable)?;
-        let identity = (metadata.dev(), metadata.ino());
-        if self.trace != Some(identity) || metadata.len() < self.profile.offset() {
-            // A trace that was thinned, or whose functions were named, is another file: it is read again.
-            self.profile = GrowingProfile::new();
-            (self.trace, self.left) = (Some(identity), 0);
-        }
-        let offset = self.profile.offset();
+    /// Reads on. Shipped windows are of the bytes before the bound, and had nothing of later ones.
+    fn read(&mut self, is_closed: bool) -> Result<Step, Failure> {
         let state = &self.file.state;
-        // Shipped windows are of these bytes, and had nothing of later ones.
-        let known = if state.trace == self.trace { state.read_to } else { 0 };
-        let limit = if offset < known { known - offset } else { u64::MAX };
-        let mut tail = Vec::new();
-        file.seek(SeekFrom::Start(offset)).map_err(unreadable)?;
-        let bytes = self.chunk.min(limit);
-        file.take(bytes).read_to_end(&mut tail).map_err(unreadable)?;
-        let is_all = offset + tail.len() as u64 >= metadata.len();
-        if let Some(list) = rates::list(&self.recording) {
-            self.profile.rates(list.into());
-        }
-        let has_more = self.profile.advance(&tail);
+        let (shipped, bound) = (state.trace, state.read_to);
+        let known = |file| if shipped == Some(file) { bound } else { 0 };
+        let step = self.tail.read(&self.recording, is_closed, known)?;
         self.note_start()?;
-        if has_more {
-            self.chunk = CHUNK;
-            let latest = self.latest();
-            if latest > self.seen.1 {
-                self.seen = (Instant::now(), latest);
+        match step {
+            Step::Advanced => {
+                let known = self.tail.file.map_or(0, known);
+                if self.tail.growing.offset() >= known {
+                    let earliest = if known > 0 { self.file.state.shipped_to_us } else { 0 };
+                    self.tail.growing.not_before(Elapsed(earliest));
+                }
+                if self.tail.is_full() {
+                    self.tail.forget(Elapsed(self.file.state.shipped_to_us));
+                }
             }
-            if self.profile.offset() >= known {
-                self.profile.not_before(Elapsed(if known > 0 {
-                    self.file.state.shipped_to_us
-                } else {
-                    0
-                }));
-            }
-            let blocks = self.profile.profile().map_or(0, |profile| profile.blocks.len());
-            if blocks > 2 * self.left + FORGET_AFTER {
-                self.forget();
-            }
-            return Ok(Look::More);
-        }
-        if !is_all && bytes == limit {
             // The file was written anew in place: what is known of it does not hold.
-            self.file.state.trace = None;
-            return Ok(Look::More);
+            Step::Bound => self.file.state.trace = None,
+            Step::More | Step::AtEnd => {}
         }
-        if !is_all {
-            self.chunk = self.chunk.saturating_mul(2);
-            return Ok(Look::More);
-        }
-        if is_closed {
-            let rest = tail;
-            let finished = self.profile.finish(&rest);
-            finished.map_err(|error| loading::no_trace(&self.recording.trace, &error))?;
-            self.is_finished = true;
-        }
-        Ok(Look::AtEnd)
+        Ok(step)
     }
 
     /// Another recording in the same place begins anew.
     fn note_start(&mut self) -> Result<(), Failure> {
-        let Some(profile) = self.profile.profile() else { return Ok(()) };
+        let Some(profile) = self.tail.profile() else { return Ok(()) };
         let start = profile.info.start.0;
         let state = &mut self.file.state;
         if state.start_unix_us == start {
@@ -262,14 +168,9 @@ impl Follower {
         self.file.save()
     }
 
-    fn forget(&mut self) {
-        self.profile.forget(Elapsed(self.file.state.shipped_to_us));
-        self.left = self.profile.profile().map_or(0, |profile| profile.blocks.len());
-    }
-
     /// A window of what was read.
-    fn window(&self, from: u64, to: u64) -> Option<DueWindow> {
-        let profile = self.profile.profile()?;
+    fn window(&self, from: u64, to: u64, redaction: Option<&Redaction>) -> Option<DueWindow> {
+        let profile = self.tail.profile()?;
         let window = Window { from: Elapsed(from), to: Elapsed(to) };
         let id = id(profile, window);
         let filter = Filter::default().resolve(profile).ok()?;
@@ -281,9 +182,16 @@ impl Follower {
             Selection::within(format, window_of, profile, &filter, |_| true, program, Vec::new())
                 .with_caveats(caveats);
         let total = selection.total();
+        let message = || {
+            let message = pprof::profile(&selection);
+            match redaction {
+                Some(redaction) => redaction.profile(message, &self.recording.path),
+                None => message,
+            }
+        };
         Some(DueWindow {
             window,
-            pprof: (!total.is_nothing()).then(|| pprof::write(&selection)),
+            profile: (!total.is_nothing()).then(message),
             alloc_bytes: total.samples as f64 * selection.bytes_per_sample(),
             id,
         })

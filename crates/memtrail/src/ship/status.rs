@@ -9,6 +9,7 @@ use memtrail_recording::{Recording, is_alive};
 use memtrail_text::rounded::{bytes, seconds};
 use serde::Serialize;
 
+use super::LAKE;
 use super::state::{self, State, now_unix_us};
 use crate::canvas::{self, Canvas, PLAIN, STRONG};
 use crate::error::Failure;
@@ -28,15 +29,15 @@ struct OfRecording {
 
 /// Times in seconds, from the recording's start.
 #[derive(Debug, Serialize)]
-struct OfDestination {
+pub(super) struct OfDestination {
     destination: String,
     shipped_to: f64,
     windows: u64,
     empty: u64,
     refused: u64,
     alloc_bytes: u64,
-    waiting: u64,
-    lag: f64,
+    pub(super) waiting: u64,
+    pub(super) lag: f64,
     is_over: bool,
     last_shipped_unix_us: Option<u64>,
     last_error: Option<state::ErrorNote>,
@@ -70,7 +71,8 @@ fn of(path: &Path) -> Result<OfRecording, Failure> {
     Ok(OfRecording { recording: path.display().to_string(), destinations })
 }
 
-fn destination(recording: &Recording, state: State) -> OfDestination {
+/// State of a recording by a destination.
+pub(super) fn destination(recording: &Recording, state: State) -> OfDestination {
     // By the wall clock: an estimate, by which nothing is shipped.
     let until = recording.description.as_ref().map_or(0, |known| {
         known.ended_unix_us.or_else(|| is_alive(known.pid).then(now_unix_us)).unwrap_or(0)
@@ -104,24 +106,38 @@ fn print(status: &Status) -> Result<(), Failure> {
         }
         for to in &of.destinations {
             let state = if to.is_over { "all shipped" } else { "under way" };
+            let shipped_to = seconds(to.shipped_to);
+            if to.destination.starts_with(LAKE) {
+                let text = format!(
+                    "{}: {state}. Exported up to {shipped_to}; {} exports, {} failed.",
+                    to.destination, to.windows, to.refused,
+                );
+                canvas.paragraph(PLAIN, 2, &text);
+                draw_error(&mut canvas, to);
+                continue;
+            }
             let text = format!(
                 "{}: {state}. {} windows shipped, up to {}; {} allocated in them. {} wait, {} refused, {} empty.",
                 to.destination,
                 to.windows,
-                seconds(to.shipped_to),
+                shipped_to,
                 bytes(to.alloc_bytes as f64),
                 to.waiting,
                 to.refused,
                 to.empty,
             );
             canvas.paragraph(PLAIN, 2, &text);
-            if let Some(error) = &to.last_error {
-                canvas.paragraph(PLAIN, 2, &format!("last error: {}", error.message));
-            }
+            draw_error(&mut canvas, to);
         }
     }
     let mut out = anstream::stdout().lock();
     out.write_all(canvas.finish().as_bytes())?;
     out.flush()?;
     Ok(())
+}
+
+fn draw_error(canvas: &mut Canvas, to: &OfDestination) {
+    if let Some(error) = &to.last_error {
+        canvas.paragraph(PLAIN, 2, &format!("last error: {}", error.message));
+    }
 }

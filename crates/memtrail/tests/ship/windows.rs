@@ -3,66 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::path::Path;
 
 use serde_json::Value;
-use tempfile::TempDir;
 
 use crate::receiver::{Received, Receiver};
-
-const LEAKS: &str = "leaks-4711.memtrail";
-const SERVER: &str = "server-4720.memtrail";
-
-fn memtrail(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-    for name in ["MEMTRAIL_SHIP_TOKEN", "MEMTRAIL_SHIP_USER", "MEMTRAIL_SHIP_PASSWORD"] {
-        command.env_remove(name);
-    }
-    command.env("NO_PROXY", "*").args(args);
-    command
-}
-
-fn ship(path: &Path, url: &str, more: &[&str]) -> Output {
-    let mut command = memtrail(&["ship", path.to_str().unwrap(), "--to", url, "--every", "100ms"]);
-    command.args(["--retry-at-most", "100ms"]).args(more).output().unwrap()
-}
-
-fn folder(names: &[&str]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    let stored = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings");
-    for name in names {
-        let to = folder.path().join(name);
-        fs::create_dir_all(&to).unwrap();
-        for entry in fs::read_dir(stored.join(name)).unwrap().flatten() {
-            fs::copy(entry.path(), to.join(entry.file_name())).unwrap();
-        }
-    }
-    folder
-}
-
-fn recording() -> (TempDir, PathBuf) {
-    let folder = folder(&[LEAKS]);
-    let path = folder.path().join(LEAKS);
-    (folder, path)
-}
-
-fn json(args: &[&str]) -> Value {
-    let output = memtrail(args).output().unwrap();
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
-}
-
-fn status(path: &Path) -> Value {
-    let status = json(&["ship", "--status", "--json", path.to_str().unwrap()]);
-    status["recordings"][0]["destinations"][0].clone()
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
+use crate::recordings::{LEAKS, SERVER, folder, json, recording, ship, status, text};
 
 /// All windows came, each once, one behind the other, and their sums are those of the report.
-fn check_totals(path: &Path, received: &[Received]) {
+pub(crate) fn check_totals(path: &Path, received: &[Received]) {
     let report = json(&["report", "--json", path.to_str().unwrap()]);
     let totals = &report["report"]["totals"];
     let sum = |name: &str| received.iter().map(|one| one.totals()[name]).sum::<i64>() as f64;
