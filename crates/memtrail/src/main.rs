@@ -137,7 +137,7 @@ struct Starting {
 
 #[derive(Subcommand)]
 enum StartCommand {
-    Run(run::Args),
+    Run(Box<run::Args>),
     KeepSession(run::KeeperArgs),
     WatchGroup(run::GroupArgs),
     WakeUp(run::WakeArgs),
@@ -146,7 +146,7 @@ enum StartCommand {
 impl From<StartCommand> for Command {
     fn from(command: StartCommand) -> Self {
         match command {
-            StartCommand::Run(args) => Self::Run(args),
+            StartCommand::Run(args) => Self::Run(*args),
             StartCommand::KeepSession(args) => Self::KeepSession(args),
             StartCommand::WatchGroup(args) => Self::WatchGroup(args),
             StartCommand::WakeUp(args) => Self::WakeUp(args),

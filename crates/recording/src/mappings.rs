@@ -1,6 +1,7 @@
 //! Memory mappings as the kernel lists them: the lines of `maps` and `smaps` (`proc_pid_maps(5)`,
 //! `proc_pid_smaps(5)`).
 
+use std::io::BufRead as _;
 use std::ops::Range;
 
 use memtrail_heap::Bytes;
@@ -62,23 +63,27 @@ impl<'a> Mapping<'a> {
 /// The mappings in the text of `smaps`, each with its resident memory. What makes no sense is passed over.
 pub fn with_resident(text: &[u8]) -> impl Iterator<Item = (Mapping<'_>, Bytes)> {
     let mut heading = None;
-    memchr::memchr_iter(b'\n', text)
-        .chain([text.len()])
-        .scan(0, |start, end| {
-            let line = text.get(*start..end);
-            *start = end + 1;
-            line
-        })
-        .filter_map(move |line| {
-            if let Some(size) = line.strip_prefix(b"Rss:") {
-                return heading.take().zip(kilobytes(size));
-            }
-            // Names of fields begin with a capital letter, addresses with a small one or a digit. Twenty of 24 lines are fields.
-            if !line.first().is_some_and(u8::is_ascii_uppercase) {
-                heading = Mapping::parse(line).or(heading.take());
-            }
-            None
-        })
+    lines(text).filter_map(move |line| {
+        if let Some(size) = line.strip_prefix(b"Rss:") {
+            return heading.take().zip(kilobytes(size));
+        }
+        // Names of fields begin with a capital letter, addresses with a small one or a digit. Twenty of 24 lines are fields.
+        if !line.first().is_some_and(u8::is_ascii_uppercase) {
+            heading = Mapping::parse(line).or(heading.take());
+        }
+        None
+    })
+}
+
+/// Lines without their ends, which libc finds many bytes at a time.
+fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let from = rest;
+        let length = rest.skip_until(b'\n').ok().filter(|&length| length > 0)?;
+        let line = from.get(..length)?;
+        Some(line.strip_suffix(b"\n").unwrap_or(line))
+    })
 }
 
 /// The value of a field of `/proc/<pid>/status`, as `VmRSS`.

@@ -29,7 +29,7 @@ pub const RELAY_FILE: &str = "relay";
 /// Requests that can be under way at once.
 pub const SLOTS: usize = 8;
 /// Not looked at for so long, in milliseconds, the launcher is taken for gone.
-const GONE_AFTER: u64 = 5_000;
+const GONE_AFTER: u64 = 8_000;
 /// How long a waiter sleeps between looks at whether the launcher is there, in milliseconds.
 const LOOK: u32 = 200;
 /// A slot that was taken and not posted for so long, in milliseconds, is free again.

@@ -11,7 +11,7 @@ use super::table::Table;
 use crate::command::{Outcome, cache, output, run};
 
 /// The program waits for so long before it is looked at, and is looked at for so long.
-const BEFORE: Duration = Duration::from_secs(30);
+const BEFORE: Duration = Duration::from_secs(90);
 const DURING: Duration = Duration::from_secs(30);
 
 /// Measure, and print a table.

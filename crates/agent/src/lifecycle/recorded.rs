@@ -8,7 +8,7 @@ pub(crate) struct Recorded {
     pub(crate) has_begun: fn() -> bool,
     /// Whether the user asked for the children of recorded processes.
     pub(crate) follows_children: fn() -> bool,
-    /// Whether snapshots of this process were asked for, or are part of what is recorded.
+    /// True if the user asked for snapshots of this process, or they are part of its recording.
     pub(crate) takes_snapshots: fn() -> bool,
     /// The process cannot take snapshots any more: one that nobody asked for is left out.
     pub(crate) give_up_last: fn(),

@@ -159,7 +159,7 @@ fn calls_of_ours() -> Vec<Call> {
     calls
 }
 
-/// What a snapshot calls besides.
+/// Calls of a snapshot, besides those of a recording.
 fn calls_of_snapshots() -> Vec<Call> {
     vec![
         call(libc::SYS_clone, [0; 6]),
@@ -169,7 +169,7 @@ fn calls_of_snapshots() -> Vec<Call> {
     ]
 }
 
-/// What one calls that comes before a signal ends the program.
+/// Calls of the last snapshot before a signal ends the program.
 fn calls_of_last_snapshot() -> Vec<Call> {
     let mut calls = calls_of_snapshots();
     calls.extend([

@@ -99,12 +99,12 @@ impl Recording {
         self.ended.load(Relaxed)
     }
 
-    /// There is to be no snapshot as the process ends.
+    /// Leaves the snapshot at the end out.
     pub(super) fn give_up_last(&self) {
         self.has_last.store(true, Relaxed);
     }
 
-    /// Whether a snapshot is to be taken now that the process ends, or has so much time; says so once.
+    /// True once, if the process, which ends, is to have a snapshot. `within`: the time left.
     pub(super) fn wants_last(&self, within: Option<Duration>) -> bool {
         let Some(options) = &self.setting.options.snapshots else { return false };
         if !(options.exit || options.auto) || self.has_last.swap(true, Relaxed) {

@@ -13,10 +13,10 @@ use crate::os::deadly_signal::{self, LastWork};
 use crate::os::errno::keeping_errno;
 use crate::os::ffi_guard;
 
-/// What the work at the end may take where a signal ends the program.
+/// Time for the work at the end where a signal ends the program.
 const LEFT_BY_SIGNAL: Duration = Duration::from_millis(700);
 
-/// What is done before a signal ends the program.
+/// Ends the recording before a signal ends the program.
 pub(super) static LAST_WORK: LastWork = LastWork {
     is_possible: || own().is_some_and(|recording| !recording.has_ended()),
     work: end_by_signal,

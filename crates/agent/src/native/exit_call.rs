@@ -13,7 +13,7 @@ use crate::os::symbol::symbol;
 
 const NAME: &str = "exit";
 
-/// Where libc's function can be called.
+/// Address at which libc's function can be called.
 static EXIT: AtomicU64 = AtomicU64::new(0);
 
 /// Lets calls of `exit` arrive here. Where its first instructions are not known, the snapshot comes after the handlers.

@@ -1,4 +1,4 @@
-//! What happens as the library is loaded into a native program.
+//! Loading of the library into a native program: recording begins.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;

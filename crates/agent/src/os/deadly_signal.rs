@@ -24,12 +24,12 @@ const AT_LATEST: i64 = 900_000_000;
 static HANDLED: [AtomicBool; 3] = [const { AtomicBool::new(false) }; 3];
 /// The signal that has come; 0 if none has.
 static ARRIVED: AtomicI32 = AtomicI32::new(0);
-/// What is done before the program ends.
+/// The work before the program ends.
 static LAST_WORK: OnceLock<&'static LastWork> = OnceLock::new();
 
-/// What is done between a signal and the program's end.
+/// Work between a signal and the program's end.
 pub(crate) struct LastWork {
-    /// Whether it can be done now.
+    /// True if it can be done now.
     pub(crate) is_possible: fn() -> bool,
     /// Runs in the handler, on the thread that has the signal. The program ends when [`end_by`] is called, at the
     /// latest after [`AT_LATEST`].

@@ -1,17 +1,20 @@
 //! Sleeps of threads of ours between looks: the longer, the longer the program has done nothing.
 //!
-//! A server that waits is not woken many times a second. Its next sample wakes the threads. While they sleep long,
+//! A server that waits is woken less than once a second. Its next sample wakes the threads. While they sleep long,
 //! somebody who asks for a snapshot waits for an eighth of the time that the program has done nothing, and
-//! for two seconds at most.
+//! for three seconds at most.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
 
 use crate::os::clock::{monotonic, of_process};
 use crate::os::errno::keeping_errno;
 use crate::os::own_thread;
 
-/// The longest sleep, in milliseconds.
-const MAX_PAUSE: u64 = 2_000;
+/// The longest sleep of a thread that somebody may ask for something, in milliseconds.
+pub(crate) const ASKED: u64 = 3_000;
+/// The longest sleep of one that only looks at what the program does.
+pub(crate) const LOOKING: u64 = 16_000;
 /// A sleep is this part of the time that the program has done nothing.
 const PART: u64 = 8;
 /// A program that uses less than this part of a processor does nothing.
@@ -27,6 +30,8 @@ static IS_AT_WORK: AtomicBool = AtomicBool::new(false);
 
 /// The sleeps of one thread. All times are in nanoseconds.
 pub(crate) struct Rest {
+    /// The longest sleep, in milliseconds.
+    most: u64,
     /// Calls that the thread has heard, and whether one of them ended its last sleep.
     calls: u32,
     was_called: bool,
@@ -38,10 +43,10 @@ pub(crate) struct Rest {
 }
 
 impl Rest {
-    pub(crate) fn begin() -> Self {
+    pub(crate) fn begin(most: u64) -> Self {
         let now = monotonic();
         let calls = own_thread::calls();
-        Self { calls, was_called: false, slept: now, used: of_program(), busy: now }
+        Self { most, calls, was_called: false, slept: now, used: of_program(), busy: now }
     }
 
     /// Sleeps so many milliseconds; longer if the program has done nothing for long, less if the thread is called. False
@@ -50,7 +55,7 @@ impl Rest {
         if self.was_called || !IS_AT_WORK.load(Relaxed) {
             self.note(monotonic(), of_program());
         }
-        let time = pause(self.slept.saturating_sub(self.busy), milliseconds);
+        let time = pause(self.slept.saturating_sub(self.busy), milliseconds, self.most);
         if time > milliseconds {
             IS_LONG.store(true, Relaxed);
         }
@@ -59,6 +64,14 @@ impl Rest {
         let calls = own_thread::calls();
         self.was_called = std::mem::replace(&mut self.calls, calls) != calls;
         goes_on
+    }
+
+    /// The time that a thread sleeps which no sample wakes: longer if the program has done nothing for long.
+    pub(crate) fn lengthened(&mut self, least: Duration) -> Duration {
+        self.note(monotonic(), of_program());
+        let idle = self.slept.saturating_sub(self.busy);
+        let least = u64::try_from(least.as_millis()).unwrap_or(u64::MAX);
+        Duration::from_millis(pause(idle, least, self.most))
     }
 
     /// Notes whether the program has done something since the last sleep.
@@ -91,8 +104,8 @@ pub(crate) fn end_own_work(used: u64) {
 }
 
 /// Milliseconds of a sleep, by the nanoseconds for which the program has done nothing.
-fn pause(idle: u64, least: u64) -> u64 {
-    (idle / PART / MILLISECOND).min(MAX_PAUSE).max(least)
+fn pause(idle: u64, least: u64, most: u64) -> u64 {
+    (idle / PART / MILLISECOND).min(most).max(least)
 }
 
 /// The program was sampled: it does something.
@@ -117,11 +130,12 @@ mod tests {
 
     #[test]
     fn sleeps_grow_while_nothing_is_done() {
-        assert_eq!(pause(0, 150), 150);
-        assert_eq!(pause(SECOND, 150), 150);
-        assert_eq!(pause(8 * SECOND, 150), 1_000);
-        assert_eq!(pause(3_600 * SECOND, 150), MAX_PAUSE);
-        assert_eq!(pause(3_600 * SECOND, 5_000), 5_000);
+        assert_eq!(pause(0, 150, ASKED), 150);
+        assert_eq!(pause(SECOND, 150, ASKED), 150);
+        assert_eq!(pause(8 * SECOND, 150, ASKED), 1_000);
+        assert_eq!(pause(3_600 * SECOND, 150, ASKED), ASKED);
+        assert_eq!(pause(3_600 * SECOND, 5_000, ASKED), 5_000);
+        assert_eq!(pause(3_600 * SECOND, 500, LOOKING), LOOKING);
     }
 
     #[test]
@@ -129,7 +143,7 @@ mod tests {
         // A forked child begins below zero: its parent has done more work of ours than it has used.
         let used = SECOND.wrapping_neg();
         let idle = |worked: u64, was_called| {
-            let mut rest = Rest { calls: 0, was_called, slept: 0, used, busy: 0 };
+            let mut rest = Rest { most: ASKED, calls: 0, was_called, slept: 0, used, busy: 0 };
             rest.note(10 * SECOND, used.wrapping_add(worked));
             rest.slept - rest.busy
         };

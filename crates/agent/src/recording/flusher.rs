@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
-use crate::os::rest::Rest;
+use crate::os::rest::{self, Rest};
 use crate::recording::installed::own;
 use crate::recording::stream::FLUSH_PERIOD;
 
@@ -20,7 +20,7 @@ pub(crate) fn start() {
 }
 
 extern "C" fn run() {
-    let mut rest = Rest::begin();
+    let mut rest = Rest::begin(rest::LOOKING);
     while rest.sleep(FLUSH_PERIOD) && guarded(false, flush) {}
 }
 

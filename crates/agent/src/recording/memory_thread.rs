@@ -60,7 +60,7 @@ extern "C" fn run() {
 /// Until the recording or the main thread has ended.
 fn measure(recorder: &Recorder, [memory, collections]: &mut [FigureLog; 2]) {
     let (log, files) = (&recorder.memory, &recorder.files);
-    let mut pause = pace::FIRST;
+    let (mut pause, mut rest) = (pace::FIRST, rest::Rest::begin(rest::LOOKING));
     loop {
         let request = log.sleep(pause);
         if own_thread::main_has_ended() || files.stopped.load(Relaxed) {
@@ -84,6 +84,6 @@ fn measure(recorder: &Recorder, [memory, collections]: &mut [FigureLog; 2]) {
             return;
         }
         let cost = Duration::from_nanos(cost);
-        pause = pace::next(cost, elapsed);
+        pause = rest.lengthened(pace::next(cost, elapsed));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! It is xoshiro128+ 64 times over, an array `xoshiro_state[4][64]` of 32-bit words beside a variable that has a symbol. The
 //! sampler's first start fills it from a constant (`xoshiro_init` in `runtime/memprof.c`, from 4.12 on) and draws once from
-//! each of the 64, so that what it has then is known, and is nowhere else.
+//! each of the 64. So its content is known then, and is nowhere else.
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::memprof::domain::GENERATOR_WORDS;
@@ -18,7 +18,7 @@ use crate::sampling::splitmix::SplitMix;
 /// Generators side by side.
 const LANES: usize = 64;
 const WORDS: usize = GENERATOR_WORDS as usize;
-/// What the runtime seeds them with.
+/// The runtime's seed.
 const SEED: u64 = 42;
 
 /// The generator of a runtime.

@@ -12,7 +12,7 @@ use super::{auto_watch, last_by_signal, request, writers};
 use crate::os::deadly_signal;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
-use crate::os::rest::Rest;
+use crate::os::rest::{self, Rest};
 use crate::recording::installed::place;
 
 /// Time between looks for the file while the program works, in milliseconds.
@@ -39,7 +39,7 @@ extern "C" fn run() {
         let disk = setting.target.options.disk;
         let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk));
         last_by_signal::serve(true);
-        let mut rest = Rest::begin();
+        let mut rest = Rest::begin(rest::ASKED);
         while place().is_some() {
             rest.sleep(if request::wanted() { AGAIN } else { LOOK });
             if deadly_signal::arrived_signal() != 0 {

@@ -1,7 +1,7 @@
 //! The last snapshot of an OCaml program that a signal ends.
 //!
-//! What the handler interrupts is not to go on: a system call that failed with `EINTR` could make the program do what it
-//! would not do alone. So where the program waits, the handler holds it until the process ends. Where it runs, it has
+//! The program must not go on where the handler interrupts it: a system call that failed with `EINTR` could make it do
+//! something that it would not do alone. So where the program waits, the handler holds it until the process ends. Where it runs, it has
 //! to come to a safepoint, and does.
 
 use std::ffi::c_int;
@@ -19,11 +19,11 @@ use crate::os::clock::{monotonic, pause};
 use crate::os::deadly_signal::{self, LastWork, arrived_signal, end_by};
 use crate::os::own_thread;
 
-/// How long the program may go on after the signal, in nanoseconds.
+/// Time that the program may go on after the signal, in nanoseconds.
 const PATIENCE: u64 = 800_000_000;
-/// How long a program that may wait is held by the handler, in milliseconds.
+/// Time that the handler holds a program that may wait, in milliseconds.
 const HELD: u64 = 300;
-/// How long it takes at most until a program that waits has its snapshot, in nanoseconds.
+/// Time within which a program that waits has its snapshot, in nanoseconds.
 const WAITING: u64 = 60_000_000;
 /// Between looks, in nanoseconds.
 const BETWEEN: u32 = 2_000_000;

@@ -131,8 +131,8 @@ struct Unpacked {
     is_checked: bool,
 }
 
-/// Whether what is at a path is the library. Its content is compared if its mark is not there: to compare it takes more
-/// instructions than all else that is done with it.
+/// True if the file at a path is the library. Its content is compared unless its mark is there: comparing takes more
+/// instructions than the rest of the start.
 fn is_whole(agent: Agent, path: &Path) -> bool {
     trusted_folder::is_own_file(path)
         && (fs::metadata(path).is_ok_and(|found| {

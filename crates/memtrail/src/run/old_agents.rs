@@ -58,7 +58,7 @@ fn marked(now: SystemTime, mark: u32) -> Option<SystemTime> {
     SystemTime::UNIX_EPOCH.checked_add(Duration::new(since.as_secs(), mark))
 }
 
-/// Whether a use with the same nanoseconds was noted a short time ago.
+/// True if a use with the same nanoseconds was noted a short time ago.
 fn was_noted(agent: &Path, now: SystemTime, time: SystemTime) -> bool {
     let nanoseconds = |time: SystemTime| {
         time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| since.subsec_nanos())
@@ -163,7 +163,7 @@ mod tests {
         let age = current.metadata().unwrap().modified().unwrap().elapsed().unwrap();
         assert!(age < YOUNG, "this run has used it: {age:?}");
         assert_eq!(current.metadata().unwrap().mtime_nsec(), 7);
-        // Of one whose content was not compared there is no mark.
+        // A library whose content was not compared has no mark.
         File::open(&current).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
         remove(&current, None);
         assert_eq!(current.metadata().unwrap().mtime(), 0);

@@ -46,7 +46,7 @@ fn without_an_option_there_is_one_if_the_program_ran_long_enough() {
     };
     let (snapshots, _) = run(&["20000", "0"]);
     assert_eq!(snapshots.len(), 0, "{snapshots:?}");
-    // Some 4 MB resident: a search takes less than a hundredth of this time.
+    // It has 4 MB resident: a search takes less than a hundredth of this time.
     let (snapshots, run) = run(&["2000", "3"]);
     assert_eq!(snapshots.len(), 1, "{snapshots:?}");
     assert_eq!(retained(&run.recording)["name"], "variable history (ended_by_signal.c:10)");

@@ -12,7 +12,7 @@ use crate::native::current::own;
 use crate::os::clock::monotonic;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
-use crate::os::rest::Rest;
+use crate::os::rest::{self, Rest};
 
 /// Time between looks for the file while the program works, in milliseconds.
 const LOOK: u64 = 150;
@@ -31,7 +31,7 @@ extern "C" fn run() {
     guarded((), || {
         own_thread::part_with_descriptors();
         let (mut last, mut taken) = (monotonic(), 0);
-        let (mut rest, mut has_intervals) = (Rest::begin(), true);
+        let (mut rest, mut has_intervals) = (Rest::begin(rest::ASKED), true);
         while if has_intervals { own_thread::sleep(LOOK) } else { rest.sleep(LOOK) } {
             let Some(recording) = own().filter(|recording| !recording.has_ended()) else { return };
             let Some(options) = &recording.setting.options.snapshots else { return };

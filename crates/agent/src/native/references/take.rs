@@ -18,7 +18,7 @@ use crate::os::clock::{monotonic, pause};
 use crate::os::frozen_copy::{End, ended, fork_snapshot};
 use crate::references::{self, Area, Copy, Original, Sampled, Scan, areas, original, save};
 
-/// How long a copy may take.
+/// Time that a copy may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 const MILLISECOND: u32 = 1_000_000;
 /// Lists in the copy begin with this capacity, so that their memory is their own.

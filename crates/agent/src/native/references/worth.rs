@@ -1,4 +1,4 @@
-//! Whether a program that ends is worth a search for references that nobody asked for.
+//! Judges if a program that ends is worth a search for references that nobody asked for.
 
 use std::time::Duration;
 

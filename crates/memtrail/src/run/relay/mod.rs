@@ -21,8 +21,8 @@ use files::Files;
 use shared::Kernel;
 
 /// Milliseconds between looks when nobody asks for anything: agents take a launcher for gone that has not looked for
-/// five seconds.
-const LOOK: u32 = 2_000;
+/// eight seconds.
+const LOOK: u32 = 3_000;
 /// Milliseconds between looks while the rest of a request is waited for.
 const LOOK_FOR_REST: u32 = 100;
 /// How long the rest of a request that came in parts is waited for at the end.
