@@ -9,6 +9,8 @@ use std::mem::{MaybeUninit, transmute};
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
+use memtrail_agent::native::object_of;
+
 use crate::definition::next_definition;
 use crate::operator_definitions;
 
@@ -134,7 +136,7 @@ pub(crate) fn is_called(name: &CStr) -> bool {
 
 /// Whether a function is of this library.
 pub(crate) fn is_ours(function: *const c_void) -> bool {
-    place_of(function).start == place_of(is_ours as fn(_) -> _ as *const c_void).start
+    object_of(function) == object_of(is_ours as fn(_) -> _ as *const c_void)
 }
 
 /// The path of the library or executable of an address, or nothing.
@@ -144,13 +146,11 @@ pub(crate) fn file_of(address: *const c_void) -> &'static CStr {
 
 /// Whether a function is of the library that has the allocator.
 pub(crate) fn is_of_allocator(function: *const c_void) -> bool {
-    place_of(function).start == place_of(NEXT.malloc.0.load(Relaxed)).start
+    object_of(function) == object_of(NEXT.malloc.0.load(Relaxed))
 }
 
-/// Where an address is.
+/// Where an address is. To find it takes as long as the object of the address has symbols.
 struct Place {
-    /// Where its library or executable begins in memory.
-    start: usize,
     file: &'static CStr,
     /// Whether the symbol there is one that this imports: an executable with a fixed address has jumps to functions of
     /// libraries, which stand for these.
@@ -168,7 +168,6 @@ fn place_of(address: *const c_void) -> Place {
         let found = found.assume_init();
         let name = found.dli_fname;
         Place {
-            start: found.dli_fbase.addr(),
             file: if name.is_null() { c"" } else { CStr::from_ptr(name) },
             is_imported: symbol.is_some_and(|symbol| symbol.st_shndx == SHN_UNDEF),
         }

@@ -24,6 +24,7 @@ mod setting;
 mod stream;
 mod tracker;
 
+pub use crate::os::objects::object_of;
 pub use calls::{allocated, freed, is_recorded, reallocated, reallocating, will_not_be_allocated};
 pub use ending::end_of_process;
 pub use load::load;
