@@ -30,7 +30,8 @@ fn what_destructors_free_is_retained_before_the_end() {
 #[test]
 fn a_signal_ends_the_program_after_the_snapshot() {
     let program = compile("ended_by_signal.c", &[]);
-    let run = Case::command(&program.path, &[]).options(&AT_EXIT).same();
+    // Small: the search has 0.7 s, on a loaded machine, too.
+    let run = Case::command(&program.path, &["5000"]).options(&AT_EXIT).same();
     let retained = retained(&run.recording);
     assert_eq!(retained["name"], "variable history (ended_by_signal.c:10)", "{retained:#}");
 }
