@@ -156,8 +156,13 @@ impl From<StartCommand> for Command {
 
 /// Reads the command line. Whatever is to be told of it is told by the description of all commands.
 fn parsed() -> Command {
-    let starting = Starting::try_parse().map(|starting| starting.command.into());
-    starting.unwrap_or_else(|_| Cli::parse().command)
+    let starts = |name: std::ffi::OsString| name.to_str().is_some_and(StartCommand::has_subcommand);
+    if std::env::args_os().nth(1).is_some_and(starts)
+        && let Ok(starting) = Starting::try_parse()
+    {
+        return starting.command.into();
+    }
+    Cli::parse().command
 }
 
 /// Stack of the thread that works where the main one has a small stack, in bytes.

@@ -149,7 +149,7 @@ pub(crate) fn is_of_allocator(function: *const c_void) -> bool {
     object_of(function) == object_of(NEXT.malloc.0.load(Relaxed))
 }
 
-/// Where an address is. To find it takes as long as the object of the address has symbols.
+/// The place of an address. The search looks through all symbols of its object.
 struct Place {
     file: &'static CStr,
     /// Whether the symbol there is one that this imports: an executable with a fixed address has jumps to functions of

@@ -235,11 +235,14 @@ impl Stream {
         self.files.description.notes.push(note.to_owned());
     }
 
-    /// True if this is a child that allocated too little for a snapshot at its end, which is noted.
+    /// True if this is a child that allocated too little for a snapshot at its end, which is noted if the user asked for
+    /// one.
     pub(super) fn leaves_last_snapshot_out(&mut self) -> bool {
         let allocated = self.samples as f64 * 8.0 / self.files.setting.rate.min(1.0);
         let is_small = self.is_of_child() && allocated < SMALLEST_WITH_LAST_SNAPSHOT as f64;
-        if is_small {
+        let is_asked =
+            || self.files.setting.options.snapshots.as_ref().is_some_and(|asked| asked.exit);
+        if is_small && is_asked() {
             self.files.description.notes.push(NO_LAST_SNAPSHOT.to_owned());
         }
         is_small

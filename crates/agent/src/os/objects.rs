@@ -67,12 +67,12 @@ pub(crate) fn find_in_objects<T>(find: impl FnMut(&LoadedObject<'_>) -> Option<T
     search.found
 }
 
-/// Where the object begins in memory that holds an address; 0 if none does.
-pub fn object_of(address: *const c_void) -> usize {
-    let start = find_in_objects(|object| {
-        object.contains(address.addr() as u64).then(|| object.segments().next())
-    });
-    start.flatten().map_or(0, |(segment, _)| segment.start as usize)
+/// The lowest address of the object that holds an address, if one does.
+pub fn object_of(address: *const c_void) -> Option<u64> {
+    find_in_objects(|object| {
+        let starts = object.segments().map(|(segment, _)| segment.start);
+        if object.contains(address.addr() as u64) { starts.min() } else { None }
+    })
 }
 
 /// The writable memory of the object around an address in it, in whole words: so many bytes on both sides.

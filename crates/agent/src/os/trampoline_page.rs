@@ -9,7 +9,7 @@ use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
 use crate::os::far_jump::far_jump;
-use crate::os::objects::find_in_objects;
+use crate::os::objects::object_of;
 use crate::os::patch::write_code;
 
 /// Furthest that the page may lie below the code. Nothing is put above, where programs and their
@@ -67,14 +67,9 @@ pub(crate) fn executable(
     }
 }
 
-/// The lowest address of the object that holds `code`.
+/// The page at which the object begins that holds `code`.
 fn start_of_object(code: *mut c_void) -> io::Result<usize> {
-    let start = find_in_objects(|object| {
-        let mut segments = object.segments().filter(|_| object.contains(code as u64));
-        let first = segments.next()?.0.start;
-        Some(segments.fold(first, |first, (segment, _)| first.min(segment.start)))
-    });
-    let start = start.ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
+    let start = object_of(code).ok_or_else(|| io::Error::from(io::ErrorKind::NotFound))?;
     Ok(start as usize & !(MEMORY_PAGE - 1))
 }
 

@@ -6,6 +6,8 @@ use crate::snapshot::memory_pressure::{available, resident};
 
 /// The search may take one part in so many of the time that the program ran.
 const PARTS: u32 = 100;
+/// No process is so small that it is worth one before this age: nothing is asked of the system for it.
+const SHORTEST: Duration = Duration::from_millis(100);
 /// Nanoseconds that it takes for a thousand bytes of resident memory.
 const COST: u64 = 1_500;
 /// Copies of pages and lists of blocks take less than one part in so many of resident memory.
@@ -24,14 +26,17 @@ pub(in crate::native) fn is_worth_a_last_one(
     age: Duration,
     within: Option<Duration>,
 ) -> Result<(), Refused> {
-    judge(age, within, resident().ok_or(Refused::Short)?, available())
+    if age < SHORTEST {
+        return Err(Refused::Short);
+    }
+    judge(age, within, resident().ok_or(Refused::Short)?, available)
 }
 
 fn judge(
     age: Duration,
     within: Option<Duration>,
     resident: u64,
-    available: Option<u64>,
+    available: impl FnOnce() -> Option<u64>,
 ) -> Result<(), Refused> {
     let cost = Duration::from_nanos((resident / 1000).saturating_mul(COST));
     if cost > age / PARTS {
@@ -42,7 +47,7 @@ fn judge(
             "a signal ended the program, and left too little time to find what refers to its memory",
         ));
     }
-    if available.is_some_and(|available| available < resident / COPIED) {
+    if available().is_some_and(|available| available < resident / COPIED) {
         return Err(Refused::For(
             "there was too little memory to find what refers to the program's at its end",
         ));
@@ -58,17 +63,17 @@ mod tests {
 
     #[test]
     fn it_takes_one_part_in_a_hundred_of_the_time_at_most() {
-        assert_eq!(judge(MINUTE, None, 300 << 20, None), Ok(()));
-        assert_eq!(judge(MINUTE, None, 600 << 20, None), Err(Refused::Short));
-        assert_eq!(judge(Duration::from_millis(100), None, 10 << 20, None), Err(Refused::Short));
+        assert_eq!(judge(MINUTE, None, 300 << 20, || None), Ok(()));
+        assert_eq!(judge(MINUTE, None, 600 << 20, || None), Err(Refused::Short));
+        assert_eq!(judge(Duration::from_millis(100), None, 10 << 20, || None), Err(Refused::Short));
     }
 
     #[test]
     fn what_is_missing_is_told() {
         let second = Some(Duration::from_secs(1));
         let refused = |result| matches!(result, Err(Refused::For(_)));
-        assert!(refused(judge(60 * MINUTE, second, 1 << 30, None)));
-        assert_eq!(judge(60 * MINUTE, second, 100 << 20, None), Ok(()));
-        assert!(refused(judge(60 * MINUTE, None, 1 << 30, Some(1 << 27))));
+        assert!(refused(judge(60 * MINUTE, second, 1 << 30, || None)));
+        assert_eq!(judge(60 * MINUTE, second, 100 << 20, || None), Ok(()));
+        assert!(refused(judge(60 * MINUTE, None, 1 << 30, || Some(1 << 27))));
     }
 }
