@@ -1,6 +1,5 @@
 //! Windows of several recordings, in order, to one server.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -13,6 +12,7 @@ use super::protocol::Protocol;
 use super::redact::Redaction;
 use super::shipping::Shipping;
 use super::state::State;
+use super::taken::Taken;
 use super::{Args, labels};
 use crate::error::{Failure, Kind};
 
@@ -27,12 +27,18 @@ pub(super) struct Deliveries<'a> {
     redaction: Option<&'a Redaction>,
     client: Client,
     backoff: Backoff,
-    followers: BTreeMap<PathBuf, Follower>,
-    /// Recordings that cannot be shipped; each was named.
-    broken: BTreeSet<PathBuf>,
+    taken: Taken<Follower>,
     delivered: u64,
     refused: u64,
-    code: Option<ExitCode>,
+}
+
+/// The fate of the next window of a recording.
+enum Step {
+    /// No window is due.
+    Nothing,
+    Sent,
+    /// The server takes none now.
+    Later,
 }
 
 impl<'a> Deliveries<'a> {
@@ -49,25 +55,56 @@ impl<'a> Deliveries<'a> {
             redaction,
             client,
             backoff: Backoff::new(args.retry_at_most),
-            followers: BTreeMap::new(),
-            broken: BTreeSet::new(),
+            taken: Taken::new(),
             delivered: 0,
             refused: 0,
-            code: None,
         }
     }
 
-    fn follow(&mut self, path: PathBuf) -> Result<(), Failure> {
-        let follower = Follower::open(path.clone(), &self.address.to_string(), self.args.every)?;
-        self.followers.insert(path, follower);
-        Ok(())
-    }
-
-    fn give_up(&mut self, path: PathBuf, failure: &Failure) {
-        let message = format_args!("{}; {} is not shipped", failure.message(), path.display());
-        self.code = Some(Failure::new(failure.kind(), message).report());
-        self.followers.remove(&path);
-        self.broken.insert(path);
+    /// Sends the next window of a recording, if it is due.
+    fn ship_next(&mut self, path: &Path) -> Result<Step, Failure> {
+        let Some(follower) = self.taken.recordings.get_mut(path) else { return Ok(Step::Nothing) };
+        let Some(due) = follower.due(self.args.once, self.redaction)? else {
+            return Ok(Step::Nothing);
+        };
+        let delivery = match &due.profile {
+            None => Delivery::Delivered,
+            Some(profile) => {
+                let labels = labels::of(&follower.recording, self.args.given(self.redaction));
+                match self.protocol.request(profile, labels, &due.id) {
+                    Err(error) => Delivery::Refused { reason: error.to_string() },
+                    Ok(request) => self.client.post(&self.address.below(&request.path), &request),
+                }
+            }
+        };
+        match delivery {
+            Delivery::Delivered => {
+                if due.profile.is_some() {
+                    self.delivered += 1;
+                    if self.backoff.succeed() {
+                        message!("memtrail: {} takes windows again", self.address);
+                    }
+                }
+                follower.shipped(&due)?;
+            }
+            Delivery::Refused { reason } => {
+                self.refused += 1;
+                if self.refused == 1 {
+                    message!("memtrail: {} refuses a window: {reason}", self.address);
+                }
+                follower.refused(&due, reason)?;
+            }
+            Delivery::Later { reason, pause } => {
+                if self.backoff.fail(pause) {
+                    message!("memtrail: {}: {reason}; windows wait in the recording", self.address);
+                }
+                if let Err(failure) = follower.failed(reason) {
+                    self.taken.code = Some(failure.report());
+                }
+                return Ok(Step::Later);
+            }
+        }
+        Ok(Step::Sent)
     }
 }
 
@@ -77,85 +114,28 @@ impl Shipping for Deliveries<'_> {
     }
 
     fn take_in(&mut self, recordings: &[PathBuf], is_folder: bool) -> Result<(), Failure> {
-        for path in recordings {
-            if self.followers.contains_key(path) || self.broken.contains(path) {
-                continue;
-            }
-            match self.follow(path.clone()) {
-                Err(failure) if is_folder => self.give_up(path.clone(), &failure),
-                followed => followed?,
-            }
-        }
-        Ok(())
+        let Self { taken, address, args, .. } = self;
+        let (address, every) = (address.to_string(), args.every);
+        let open = |path: &Path| Follower::open(path.to_path_buf(), &address, every);
+        taken.take_in(recordings, is_folder, open)
     }
 
     fn ship(&mut self) -> Option<Duration> {
         if let Some(left) = self.backoff.left() {
             return Some(left);
         }
-        let paths: Vec<PathBuf> = self.followers.keys().cloned().collect();
         let mut sent = 0;
-        for path in paths {
-            while let Some(follower) = self.followers.get_mut(&path) {
-                let due = follower.due(self.args.once, self.redaction);
-                match due {
-                    Ok(None) => break,
+        for path in self.taken.paths() {
+            loop {
+                match self.ship_next(&path) {
+                    Ok(Step::Sent) => sent += 1,
+                    Ok(Step::Nothing) => break,
+                    Ok(Step::Later) => return self.backoff.left(),
                     Err(failure) => {
-                        self.give_up(path, &failure);
+                        self.taken.give_up(&path, &failure);
                         break;
                     }
-                    Ok(Some(due)) => {
-                        let labels =
-                            labels::of(&follower.recording, self.args.given(self.redaction));
-                        let request = (due.profile.as_ref())
-                            .map(|profile| self.protocol.request(profile, labels, &due.id));
-                        let delivery = match request {
-                            None => Delivery::Delivered,
-                            Some(Err(error)) => Delivery::Refused { reason: error.to_string() },
-                            Some(Ok(request)) => {
-                                self.client.post(&self.address.below(&request.path), &request)
-                            }
-                        };
-                        let noted = match delivery {
-                            Delivery::Delivered => {
-                                if due.profile.is_some() {
-                                    self.delivered += 1;
-                                    if self.backoff.succeed() {
-                                        message!("memtrail: {} takes windows again", self.address);
-                                    }
-                                }
-                                follower.shipped(&due)
-                            }
-                            Delivery::Refused { reason } => {
-                                self.refused += 1;
-                                if self.refused == 1 {
-                                    message!(
-                                        "memtrail: {} refuses a window: {reason}",
-                                        self.address
-                                    );
-                                }
-                                follower.refused(&due, reason)
-                            }
-                            Delivery::Later { reason, pause } => {
-                                if self.backoff.fail(pause) {
-                                    message!(
-                                        "memtrail: {}: {reason}; windows wait in the recording",
-                                        self.address
-                                    );
-                                }
-                                if let Err(failure) = follower.failed(reason) {
-                                    self.code = Some(failure.report());
-                                }
-                                return self.backoff.left();
-                            }
-                        };
-                        if let Err(failure) = noted {
-                            self.give_up(path, &failure);
-                            break;
-                        }
-                    }
                 }
-                sent += 1;
                 if sent >= AT_ONCE && !self.args.once {
                     return Some(Duration::ZERO);
                 }
@@ -165,11 +145,11 @@ impl Shipping for Deliveries<'_> {
     }
 
     fn all_ended(&self) -> bool {
-        self.followers.values().all(|follower| follower.file.state.is_over)
+        self.taken.recordings.values().all(|follower| follower.file.state.is_over)
     }
 
     fn state(&self, recording: &Path) -> Option<&State> {
-        self.followers.get(recording).map(|follower| &follower.file.state)
+        self.taken.recordings.get(recording).map(|follower| &follower.file.state)
     }
 
     fn finish(&self) -> Result<ExitCode, Failure> {
@@ -191,6 +171,6 @@ impl Shipping for Deliveries<'_> {
             return Err(Failure::new(Kind::Work, format_args!("{} took no more", self.address))
                 .hint("windows that wait are in the recording: run the same command again"));
         }
-        Ok(self.code.unwrap_or(ExitCode::SUCCESS))
+        Ok(self.taken.code.unwrap_or(ExitCode::SUCCESS))
     }
 }

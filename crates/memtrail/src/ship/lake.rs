@@ -1,6 +1,5 @@
 //! Recordings as tables of a lake. A recording is exported whole, and its tables are replaced when it has grown.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use super::Args;
 use super::shipping::Shipping;
 use super::state::{ErrorNote, State, StateFile, now_unix_us};
 use super::tail;
+use super::taken::Taken;
 use crate::error::Failure;
 use crate::export::lake::{self, Options};
 use crate::recording_source::Process;
@@ -24,10 +24,8 @@ const GROWTH: u64 = 10;
 pub(super) struct IntoLake<'a> {
     args: &'a Args,
     lake: PathBuf,
-    recordings: BTreeMap<PathBuf, Exported>,
-    broken: BTreeSet<PathBuf>,
+    taken: Taken<Exported>,
     exports: u64,
-    code: Option<ExitCode>,
 }
 
 /// A recording and its last export.
@@ -40,25 +38,11 @@ struct Exported {
 
 impl<'a> IntoLake<'a> {
     pub(super) fn new(args: &'a Args, lake: &Path) -> Result<Self, Failure> {
-        Ok(Self {
-            args,
-            lake: std::path::absolute(lake)?,
-            recordings: BTreeMap::new(),
-            broken: BTreeSet::new(),
-            exports: 0,
-            code: None,
-        })
-    }
-
-    fn give_up(&mut self, path: &Path, failure: &Failure) {
-        let message = format_args!("{}; {} is not shipped", failure.message(), path.display());
-        self.code = Some(Failure::new(failure.kind(), message).report());
-        self.recordings.remove(path);
-        self.broken.insert(path.to_path_buf());
+        Ok(Self { args, lake: std::path::absolute(lake)?, taken: Taken::new(), exports: 0 })
     }
 
     fn export_if_due(&mut self, path: &Path) -> Result<(), Failure> {
-        let Some(exported) = self.recordings.get_mut(path) else { return Ok(()) };
+        let Some(exported) = self.taken.recordings.get_mut(path) else { return Ok(()) };
         let state = &mut exported.file.state;
         if state.is_over || exported.last.is_some_and(|last| last.elapsed() < self.args.every) {
             return Ok(());
@@ -69,7 +53,8 @@ impl<'a> IntoLake<'a> {
         let size = std::fs::metadata(&recording.trace).map_or(0, |trace| trace.len());
         let snapshots = snapshot_file::of_recording(path).len();
         let has_grown = size > state.read_to + state.read_to / GROWTH;
-        let is_new = has_grown || snapshots > exported.snapshots;
+        let was_thinned = size < state.read_to;
+        let is_new = has_grown || was_thinned || snapshots > exported.snapshots;
         if size == 0 || !(is_new || has_ended) {
             return Ok(());
         }
@@ -88,7 +73,7 @@ impl<'a> IntoLake<'a> {
                 state.last_error = Some(ErrorNote::now(message));
                 (state.read_to, state.is_over) = (size, has_ended);
                 state.refused += 1;
-                self.code = Some(code);
+                self.taken.code = Some(code);
             }
             Ok(_) => {
                 let description = recording.description.as_ref();
@@ -119,45 +104,35 @@ impl Shipping for IntoLake<'_> {
     }
 
     fn take_in(&mut self, recordings: &[PathBuf], is_folder: bool) -> Result<(), Failure> {
-        for path in recordings {
-            if self.recordings.contains_key(path) || self.broken.contains(path) {
-                continue;
-            }
-            match StateFile::open(path, &self.destination()) {
-                Ok(mut file) => {
-                    file.state.every_us = self.args.every.as_micros() as u64;
-                    let exported = Exported { file, last: None, snapshots: 0 };
-                    self.recordings.insert(path.clone(), exported);
-                }
-                Err(failure) if is_folder => self.give_up(path, &failure),
-                Err(failure) => return Err(failure),
-            }
-        }
-        Ok(())
+        let (destination, every) = (self.destination(), self.args.every.as_micros() as u64);
+        self.taken.take_in(recordings, is_folder, |path| {
+            let mut file = StateFile::open(path, &destination)?;
+            file.state.every_us = every;
+            Ok(Exported { file, last: None, snapshots: 0 })
+        })
     }
 
     fn ship(&mut self) -> Option<Duration> {
-        let paths: Vec<PathBuf> = self.recordings.keys().cloned().collect();
-        for path in paths {
+        for path in self.taken.paths() {
             if let Err(failure) = self.export_if_due(&path) {
-                self.give_up(&path, &failure);
+                self.taken.give_up(&path, &failure);
             }
         }
         None
     }
 
     fn all_ended(&self) -> bool {
-        self.recordings.values().all(|exported| exported.file.state.is_over)
+        self.taken.recordings.values().all(|exported| exported.file.state.is_over)
     }
 
     fn state(&self, recording: &Path) -> Option<&State> {
-        self.recordings.get(recording).map(|exported| &exported.file.state)
+        self.taken.recordings.get(recording).map(|exported| &exported.file.state)
     }
 
     fn finish(&self) -> Result<ExitCode, Failure> {
         let exports = if self.exports == 1 { "export" } else { "exports" };
         let lake = shell_quote::path(&self.lake);
         message!("memtrail: {} {exports} into {lake}", self.exports);
-        Ok(self.code.unwrap_or(ExitCode::SUCCESS))
+        Ok(self.taken.code.unwrap_or(ExitCode::SUCCESS))
     }
 }

@@ -32,6 +32,7 @@ mod shipping;
 mod state;
 mod status;
 mod tail;
+mod taken;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
