@@ -6,7 +6,7 @@
 //! ([`recording`]). When asked, it takes a heap snapshot ([`snapshot`]). Programs that are instrumented
 //! can ask things of it ([`api`]).
 //!
-//! Each layer uses only those before it: [`os`], [`references`], [`context`], [`recording`], [`sampling`], [`malloc`],
+//! Each layer uses only those before it: [`os`], [`random`], [`references`], [`context`], [`recording`], [`sampling`], [`malloc`],
 //! [`snapshot`], [`api`], [`lifecycle`]. Programs of other languages than OCaml are recorded by [`native`], which `crates/native`
 //! makes a shared library of; it is above all layers, and uses those that know nothing of OCaml.
 //!
@@ -28,6 +28,7 @@ mod lifecycle;
 pub mod malloc;
 pub mod native;
 mod os;
+mod random;
 mod recording;
 mod references;
 mod sampling;

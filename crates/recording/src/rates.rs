@@ -17,8 +17,8 @@ use crate::lines::{self, LineError};
 pub const RATES_FILE: &str = "rates";
 /// Its first line.
 pub const HEADING: &str = "memtrail rates 1";
-/// The most that a rate is halved.
-pub const MAX_HALVINGS: u8 = 12;
+/// The most that a rate is halved: as in thinned traces.
+pub const MAX_HALVINGS: u8 = 24;
 
 /// For each domain: from which block on the base rate is halved how often; ascending.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

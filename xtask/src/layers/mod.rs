@@ -23,6 +23,7 @@ const LAYERS: [(&str, &[&str]); 1] = [(
     "agent",
     &[
         "os",
+        "random",
         "references",
         "context",
         "recording",

@@ -8,9 +8,10 @@ use memtrail_ocaml::block::Value;
 use memtrail_trace::Words;
 
 use crate::os::lock::Lock;
+use crate::random::binomial;
+use crate::random::splitmix::SplitMix;
 use crate::recording::active::active;
-use crate::sampling::splitmix::SplitMix;
-use crate::sampling::{binomial, rate, switch, write};
+use crate::sampling::{rate, switch, write};
 
 /// Keeps the numbers apart from those of the domains' samplers, which have the same seed.
 const STREAM: u64 = 0x6578_7465_726e_616c;

@@ -4,21 +4,23 @@ use std::sync::Arc;
 
 use memtrail_recording::session::{State, live_packet_name};
 use memtrail_recording::{RecordedRuntime, Sampling};
+use memtrail_trace::BlockId;
 use memtrail_trace::write::{StreamWriter, Version};
-use memtrail_trace::{BlockId, DomainId};
 
 use crate::native::current::Recording;
 use crate::native::mappings::Mappings;
 use crate::native::resident::Resident;
 use crate::native::setting::Setting;
-use crate::native::stream::{Files, Stream};
+use crate::native::stream::{DOMAIN, Files, Stream};
 use crate::os::clock::Clock;
 use crate::recording::describe::{Recorded, WORD_BITS, describe, info_packet};
 use crate::recording::folder::Folder;
 use crate::recording::live_packet;
 use crate::recording::modules::Modules;
 use crate::recording::output::{FileKind, Output};
+use crate::recording::rate_log::RateLog;
 use crate::recording::report::report;
+use crate::recording::room::Room;
 
 /// Makes the recording's folder and begins its trace. The reason is the error.
 pub(super) fn begin(
@@ -45,8 +47,8 @@ pub(super) fn begin(
     let (path, image) = (folder.path().to_owned(), folder.image());
     let tail = setting.session.join(live_packet_name(pid, image, 0));
     let memory = live_packet::map(Some(&tail)).ok_or("there is no memory for its trace")?;
-    let (first, domain) = (BlockId(0), DomainId(0));
-    let writer = StreamWriter::new(memory, Version::V2, u64::from(pid), domain, clock.now(), first)
+    let first = BlockId(0);
+    let writer = StreamWriter::new(memory, Version::V2, u64::from(pid), DOMAIN, clock.now(), first)
         .map_err(|error| error.to_string())?;
     let mut modules = Modules::new();
     if description.ancestors.is_empty() {
@@ -54,7 +56,9 @@ pub(super) fn begin(
         modules.begin(&folder, clock.now());
     }
     let resident = Resident::new(clock, Arc::clone(&folder));
-    let files = Files { setting, clock, folder, output, modules, description };
+    let room = Room::new(setting.options.largest_trace(), setting.seed);
+    let rates = RateLog::default();
+    let files = Files { setting, clock, folder, output, room, rates, modules, description };
     let stream = Stream::new(files, writer);
     let mappings = Mappings::new(setting.per_byte, setting.seed);
     let recording = Recording::install(setting, (pid, epoch), resident, stream, mappings);

@@ -58,9 +58,12 @@ pub fn mapped(
             let mapping = Mapping::new(address.addr(), length.0 as usize);
             let size = Bytes(mapping.0.len() as u64);
             events::drawn(size, function, |samples, callstack| {
-                let id = recording.stream()?.block(callstack, size, samples, Source::External)?;
+                let mut stream = recording.stream()?;
+                let kept = stream.keep(size, samples)?;
+                let id = stream.block(callstack, size, kept, Source::External)?;
+                drop(stream);
                 let mut mappings = held.or_else(|| recording.mappings())?;
-                mappings.note(&mapping, id, samples, callstack);
+                mappings.note(&mapping, id, kept, callstack);
                 Some(())
             });
         });

@@ -12,6 +12,7 @@ use memtrail_trace::{BlockId, Source};
 
 use crate::native::stream::Stream;
 use crate::os::lock::Lock;
+use crate::recording::room::Kept;
 
 const PAGE: usize = 4096;
 
@@ -31,7 +32,7 @@ impl Mapping {
 struct Sampled {
     end: usize,
     id: BlockId,
-    samples: Samples,
+    kept: Kept,
     callstack: Box<[Address]>,
 }
 
@@ -58,11 +59,11 @@ impl Mappings {
         &mut self,
         mapping: &Mapping,
         id: BlockId,
-        samples: Samples,
+        kept: Kept,
         callstack: &[Address],
     ) {
         let Range { start, end } = mapping.0;
-        self.sampled.insert(start, Sampled { end, id, samples, callstack: callstack.into() });
+        self.sampled.insert(start, Sampled { end, id, kept, callstack: callstack.into() });
     }
 
     /// A part has no mapping any more.
@@ -71,17 +72,18 @@ impl Mappings {
         for start in overlapping {
             let Some(found) = self.sampled.remove(&start) else { continue };
             stream.collect(found.id);
-            let (mut of, mut samples) = (found.end - start, found.samples);
+            let (mut of, mut samples) = (found.end - start, Samples(found.kept.samples));
             for left in [start..part.0.start.max(start), part.0.end.min(found.end)..found.end] {
                 let size = Bytes(left.len() as u64);
                 let own = self.draws.samples_of_part(samples, size, Bytes(of as u64));
                 (of, samples) = (of - left.len(), Samples(samples.0 - own.0));
                 let callstack = &found.callstack;
+                let kept = Kept { samples: own.0, ..found.kept };
                 if own.0 > 0
-                    && let Some(id) = stream.block(callstack, size, own, Source::External)
+                    && let Some(id) = stream.block(callstack, size, kept, Source::External)
                 {
                     let (callstack, end) = (callstack.clone(), left.end);
-                    self.sampled.insert(left.start, Sampled { end, id, samples: own, callstack });
+                    self.sampled.insert(left.start, Sampled { end, id, kept, callstack });
                 }
             }
         }

@@ -9,15 +9,18 @@ use memtrail_recording::{
 };
 use memtrail_sampler::{Address, Allocation, Bytes, Samples};
 use memtrail_trace::write::{AllocEvent, Refused, StreamWriter};
-use memtrail_trace::{BlockId, Code, Location, Source, Timestamp, Words};
+use memtrail_trace::{BlockId, Code, DomainId, Location, Source, Timestamp, Words};
 
+use crate::context::halvings::Halvings;
 use crate::native::setting::Setting;
 use crate::os::clock::{Clock, RecentTime};
 use crate::os::forked;
 use crate::recording::folder::Folder;
 use crate::recording::modules::Modules;
 use crate::recording::output::Output;
+use crate::recording::rate_log::RateLog;
 use crate::recording::report::report;
+use crate::recording::room::{self, Kept, Room};
 use crate::recording::stream::FLUSH_PERIOD;
 
 type Writer = StreamWriter<&'static mut [u8]>;
@@ -25,12 +28,17 @@ type Writer = StreamWriter<&'static mut [u8]>;
 /// Stands for a callstack that could not be captured: readers cannot take an empty one.
 const NO_CALLSTACK: Code = Code(2);
 
+/// All threads are one domain to the trace.
+pub(super) const DOMAIN: DomainId = DomainId(0);
+
 /// The files of a recording.
 pub(super) struct Files {
     pub(super) setting: &'static Setting,
     pub(super) clock: Clock,
     pub(super) folder: Arc<Folder>,
     pub(super) output: Output,
+    pub(super) room: Room,
+    pub(super) rates: RateLog,
     pub(super) modules: Modules,
     pub(super) description: Description,
 }
@@ -41,6 +49,8 @@ pub(super) struct Stream {
     writer: Writer,
     /// Scratch: the callstack, the outermost frame first.
     codes: Vec<Code>,
+    /// The rate of the last block.
+    halvings: Halvings,
     /// When the last event was.
     recent: RecentTime,
     /// When the file was last brought up to date.
@@ -66,6 +76,7 @@ impl Stream {
             files,
             writer,
             codes,
+            halvings: Halvings(0),
             recent,
             flushed,
             appended: 0,
@@ -80,7 +91,19 @@ impl Stream {
     /// Writes an allocation.
     pub(super) fn alloc(&mut self, allocation: &Allocation<'_>) -> Option<BlockId> {
         let frames = allocation.callstack().frames();
-        self.block(frames, allocation.size(), allocation.n_samples(), Source::Major)
+        let kept = self.keep(allocation.size(), allocation.n_samples())?;
+        self.block(frames, allocation.size(), kept, Source::Major)
+    }
+
+    /// Keeps the samples of a block that are to be written; gives nothing if all are declined because little room is left.
+    pub(super) fn keep(&self, size: Bytes, samples: Samples) -> Option<Kept> {
+        let samples = if self.is_exact() { words(size) } else { samples.0 };
+        Some(self.files.room.keep(samples, Halvings(0))).filter(|kept| kept.samples > 0)
+    }
+
+    /// At one sample a word all words are samples.
+    fn is_exact(&self) -> bool {
+        self.files.setting.rate >= 1.0
     }
 
     /// Writes a block with this callstack, the innermost frame first.
@@ -88,13 +111,16 @@ impl Stream {
         &mut self,
         frames: &[Address],
         size: Bytes,
-        samples: Samples,
+        Kept { samples, halvings }: Kept,
         source: Source,
     ) -> Option<BlockId> {
         if self.failure.is_some() {
             self.lost += 1;
             return None;
         }
+        let words = words(size);
+        let samples = if self.is_exact() && halvings == Halvings(0) { words } else { samples };
+        let samples = samples.saturating_mul(halvings.weight());
         let now = self.recent.now(&self.files.clock);
         let Files { modules, folder, .. } = &mut self.files;
         modules.begin(folder, now);
@@ -112,13 +138,17 @@ impl Stream {
                 self.define(now, code);
             }
         }
-        let words = size.0.div_ceil(8);
-        let samples = if self.files.setting.rate >= 1.0 { words } else { samples.0 };
         // Blocks of the trace have a header besides, unless they are external; these have none.
         let header = u64::from(source != Source::External);
         let event = AllocEvent { length: Words(words.saturating_sub(header)), samples, source };
         let id = self.retried(now, |writer| writer.alloc(now, &event, &codes, shared));
         self.codes = codes;
+        if let Some(id) = id
+            && std::mem::replace(&mut self.halvings, halvings) != halvings
+        {
+            let Files { rates, folder, .. } = &mut self.files;
+            rates.changed(folder, DOMAIN, id, halvings);
+        }
         self.blocks += u64::from(id.is_some());
         self.samples += samples;
         self.lost += u64::from(id.is_none());
@@ -132,11 +162,12 @@ impl Stream {
     /// Takes a trace that the launcher has thinned, and lets it thin more. To be called between two events: a callstack
     /// that is being written refers to earlier packets.
     fn begin_anew(&mut self) {
-        let Files { setting, output, folder, .. } = &mut self.files;
+        let Files { setting, output, room, folder, .. } = &mut self.files;
         let Some(segment) = setting.options.segment().filter(|_| forked::is_owner_itself()) else {
             return;
         };
         output.take_over(folder);
+        room.has(output.length());
         if self.appended - self.begun > segment && self.writer.restart().is_ok() {
             self.begun = self.appended;
         }
@@ -196,8 +227,14 @@ impl Stream {
             return;
         }
         self.appended += self.writer.packet_len() as u64;
-        let Files { output, folder, .. } = &mut self.files;
-        if let Err(errno) = output.append(folder, self.writer.packet())
+        let Files { output, room, folder, description, .. } = &mut self.files;
+        let appended = output.append(folder, self.writer.packet());
+        room.has(output.length());
+        if room.is_news() {
+            description.notes.push(room::NOTE.to_owned());
+            let _ = folder.save(description);
+        }
+        if let Err(errno) = appended
             && self.failure.replace(errno).is_none()
         {
             self.report_failure(errno);
@@ -216,6 +253,7 @@ impl Stream {
     /// Lets nothing more be written, in a forked child, which has a recording of its own.
     pub(super) fn close(&mut self) {
         self.files.output.close();
+        self.files.rates.close();
         self.files.modules.close();
     }
 
@@ -297,6 +335,10 @@ impl Stream {
             self.report_failure(errno);
         }
     }
+}
+
+fn words(size: Bytes) -> u64 {
+    size.0.div_ceil(8)
 }
 
 /// Sets what the description says of the end.

@@ -16,6 +16,7 @@ use crate::recording::hooks::Hooks;
 use crate::recording::output::Output;
 use crate::recording::rate_log::RateLog;
 use crate::recording::report::report;
+use crate::recording::room::Room;
 use crate::recording::threads::{Identity, ThreadId, ThreadLog};
 
 /// Ids that a domain takes at once when there are several, as memtrace does.
@@ -31,6 +32,7 @@ pub(crate) struct RecordingFiles {
     pub(crate) epoch: u8,
     pub(crate) folder: Folder,
     pub(crate) output: Lock<Output>,
+    pub(crate) room: Room,
     threads: Lock<ThreadLog>,
     rates: Lock<RateLog>,
     pub(crate) next_ids: AtomicU64,
@@ -52,6 +54,7 @@ impl RecordingFiles {
         folder: Folder,
         output: Output,
     ) -> Self {
+        let room = Room::new(target.options.largest_trace(), target.seed);
         Self {
             target,
             hooks,
@@ -60,6 +63,7 @@ impl RecordingFiles {
             epoch,
             folder,
             output: Lock::new(output),
+            room,
             threads: Lock::new(ThreadLog::default()),
             rates: Lock::new(RateLog::default()),
             next_ids: AtomicU64::new(0),
@@ -96,6 +100,7 @@ impl RecordingFiles {
             let failed = match output.append(&self.folder, packets) {
                 Ok(()) => {
                     self.appended.fetch_add(packets.len() as u64, Relaxed);
+                    self.room.has(output.length());
                     return true;
                 }
                 Err(errno) => errno,
@@ -115,6 +120,7 @@ impl RecordingFiles {
             keeping_errno(|| {
                 if let Some(mut output) = self.output.lock_unless_ending() {
                     output.take_over(&self.folder);
+                    self.room.has(output.length());
                 }
             });
         }

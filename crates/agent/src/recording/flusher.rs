@@ -33,6 +33,7 @@ fn flush() -> bool {
     recorder.files.take_over();
     recorder.flush();
     recorder.note_small_heap();
+    recorder.note_room();
     (recorder.files.hooks.flushed)();
     true
 }

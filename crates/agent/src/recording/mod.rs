@@ -23,6 +23,7 @@ pub(crate) mod rate_log;
 pub(crate) mod recorder;
 pub(crate) mod relay;
 pub(crate) mod report;
+pub(crate) mod room;
 pub(crate) mod small_heap;
 pub(crate) mod stream;
 pub(crate) mod threads;

@@ -14,6 +14,7 @@ use crate::recording::collections::CollectionLog;
 use crate::recording::files::{CHUNK, RecordingFiles};
 use crate::recording::live_packet;
 use crate::recording::memory::MemoryLog;
+use crate::recording::room;
 use crate::recording::small_heap::SmallHeap;
 use crate::recording::stream::Stream;
 
@@ -188,6 +189,16 @@ impl Recorder {
             && let Some(mut description) = self.description.try_lock_for()
         {
             self.small_heap.note(&mut description);
+            let _ = self.files.folder.save(&description);
+        }
+    }
+
+    /// Notes that samples were declined because little room was left.
+    pub(crate) fn note_room(&self) {
+        if self.files.room.is_news()
+            && let Some(mut description) = self.description.try_lock_for()
+        {
+            description.notes.push(room::NOTE.to_owned());
             let _ = self.files.folder.save(&description);
         }
     }

@@ -9,6 +9,7 @@ use crate::os::heap::may_fail;
 use crate::os::own_thread;
 use crate::os::rest;
 use crate::recording::files::RecordingFiles;
+use crate::recording::room::Kept;
 use crate::recording::threads::{Identity, ThreadId};
 use crate::recording::work;
 use crate::recording::written_check::{Expected, WrittenCheck};
@@ -91,7 +92,7 @@ impl Stream {
         })
     }
 
-    /// Writes an allocation.
+    /// Writes an allocation, unless it is declined because little room is left.
     pub(crate) fn alloc(
         &mut self,
         files: &RecordingFiles,
@@ -100,6 +101,12 @@ impl Stream {
         origin: Origin,
         at_work: &mut Identity,
     ) -> Option<BlockId> {
+        let Kept { samples, halvings } = files.room.keep(event.samples, origin.halvings);
+        if samples == 0 {
+            // The next callstack is told by what it has in common with this one, which is not written.
+            self.last_stack = None;
+            return None;
+        }
         let now = files.clock.now();
         let stack_of = origin.unchanged.map(|_| origin.thread_id);
         let same = std::mem::replace(&mut self.last_stack, stack_of) == stack_of;
@@ -133,7 +140,7 @@ impl Stream {
             // Refused only by a packet that is not empty.
             let _ = self.writer.set_ids(first, end);
         }
-        let samples = event.samples.saturating_mul(origin.halvings.weight());
+        let samples = samples.saturating_mul(halvings.weight());
         let event = AllocEvent { samples, ..*event };
         if event.source != Source::External {
             work::add(samples);
@@ -145,8 +152,8 @@ impl Stream {
             self.last_stack = None;
         }
         let id = id?;
-        if std::mem::replace(&mut self.halvings, origin.halvings) != origin.halvings {
-            files.rate_changes(self.domain, id, origin.halvings);
+        if std::mem::replace(&mut self.halvings, halvings) != halvings {
+            files.rate_changes(self.domain, id, halvings);
         }
         if let Some(check) = &mut self.check {
             check.expect(expected);

@@ -11,9 +11,9 @@ use memtrail_ocaml::symbols::memprof::YOUNG_TRIGGER;
 use crate::context::target::Target;
 use crate::os::objects::writable_around;
 use crate::os::symbol::symbol;
+use crate::random::splitmix::SplitMix;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::rate::statics::VICINITY;
-use crate::sampling::splitmix::SplitMix;
 
 /// Generators side by side.
 const LANES: usize = 64;

@@ -1,7 +1,6 @@
 //! The runtime's sampler: started with callbacks of ours, which capture callstacks and write events.
 
 pub(crate) mod arguments;
-pub(crate) mod binomial;
 pub(crate) mod callbacks;
 pub(crate) mod callstack;
 pub(crate) mod capture_hook;
@@ -21,7 +20,6 @@ pub(crate) mod rate;
 mod running_multicore;
 mod running_single;
 pub(crate) mod seeding;
-pub(crate) mod splitmix;
 pub(crate) mod start;
 pub(crate) mod state;
 pub(crate) mod static_profile;

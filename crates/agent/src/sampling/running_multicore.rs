@@ -17,9 +17,9 @@ use memtrail_ocaml::symbols;
 
 use crate::context::target::Target;
 use crate::os::symbol::symbol;
+use crate::random::splitmix::{self, SplitMix};
 use crate::sampling::arguments::Arguments;
 use crate::sampling::seeding;
-use crate::sampling::splitmix::{self, SplitMix};
 use crate::sampling::static_profile::{self, Profiles};
 
 /// More threads of a domain are not looked at: the list is none.

@@ -9,9 +9,9 @@ use memtrail_ocaml::layout::FamilyState;
 use memtrail_ocaml::{Memory as _, memprof};
 
 use crate::context::target::Target;
+use crate::random::splitmix::SplitMix;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::generator::Generator;
-use crate::sampling::splitmix::SplitMix;
 
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
 const MAX_BATCHES: u64 = 4096;

@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_recording::SnapshotReason;
 
-use super::auto::{Decision, Plan, ProcessState};
+use super::auto::{Decision, Plan, ProcessState, Taken};
 use super::memory_pressure::{available, resident};
 use super::setting::Setting;
-use super::{auto_costs, request, safepoint, writers};
+use super::{request, safepoint, writers};
 use crate::os::clock;
 use crate::recording::installed::place;
 use crate::recording::notes::forget_snapshot;
@@ -26,12 +26,12 @@ impl Watch {
         Self { plan: Plan::new(disk) }
     }
 
+    /// One of its snapshots is there.
+    pub(super) fn add(&mut self, taken: Taken) {
+        self.plan.add(taken).into_iter().for_each(forget_snapshot);
+    }
+
     pub(super) fn look(&mut self, setting: &Setting) {
-        for taken in auto_costs::take() {
-            for number in self.plan.add(taken) {
-                forget_snapshot(number);
-            }
-        }
         let moment = now(setting);
         // One that comes while another is being written is let pass.
         if !moment.is_worth_one() || request::wanted() || !writers::is_idle() {

@@ -8,12 +8,14 @@ use memtrail_recording::SnapshotReason;
 
 use super::memory_pressure::Watch;
 use super::setting::{Setting, setting};
-use super::{auto_watch, last_by_signal, request, writers};
+use super::share::Share;
+use super::{auto_costs, auto_watch, last_by_signal, request, writers};
 use crate::os::deadly_signal;
 use crate::os::ffi_guard::guarded;
 use crate::os::own_thread;
 use crate::os::rest::{self, Rest};
 use crate::recording::installed::place;
+use crate::recording::notes::forget_snapshot;
 
 /// Time between looks for the file while the program works, in milliseconds.
 const LOOK: u64 = 150;
@@ -38,6 +40,7 @@ extern "C" fn run() {
         let mut memory_pressure = Watch::default();
         let disk = setting.target.options.disk;
         let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk));
+        let mut share = Share::new(disk);
         last_by_signal::serve(true);
         let mut rest = Rest::begin(rest::ASKED);
         while place().is_some() {
@@ -52,6 +55,12 @@ extern "C" fn run() {
                 request::add(SnapshotReason::Request);
             }
             look_at_size(setting, &mut threshold);
+            for (reason, taken) in auto_costs::take() {
+                match &mut auto {
+                    Some(auto) if reason == SnapshotReason::Auto => auto.add(taken),
+                    _ => share.add(taken).into_iter().for_each(forget_snapshot),
+                }
+            }
             if let Some(auto) = &mut auto {
                 auto.look(setting);
             }

@@ -28,6 +28,7 @@ mod out_of_memory;
 mod request;
 mod safepoint;
 mod setting;
+mod share;
 mod signal;
 mod take;
 mod writers;

@@ -75,10 +75,10 @@ pub(crate) struct Args {
     #[arg(long = "label", value_name = "KEY=VALUE", value_parser = labels::parse)]
     labels: Vec<(String, String)>,
 
-    /// Disk space for all files of the recording, such as 1GiB. When it fills up, samples of blocks that died long ago
-    /// are thinned at random: estimates stay unbiased, the oldest get the largest errors
-    #[arg(long, value_name = "SIZE", default_value = "unlimited", value_parser = Disk::parse)]
-    disk: Disk,
+    /// Disk space for all files of the recording, such as 1GiB, or unlimited. When it fills up, samples of
+    /// blocks that died long ago are thinned at random: estimates stay unbiased, the oldest get the largest errors [default: 1GiB; unlimited with --rate]
+    #[arg(long, value_name = "SIZE", value_parser = Disk::parse)]
+    disk: Option<Disk>,
 
     /// Check every callstack by a second walk; the recording has the number that differed
     #[arg(long, hide = true)]
@@ -180,7 +180,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         seed: args.seed,
         context: args.context.clone(),
         labels: args.labels.iter().cloned().collect(),
-        disk: args.disk.bytes(),
+        disk: Disk::bytes(args.disk, args.rate),
         malloc: false,
         mappings: false,
         snapshots: args.snapshots.resolve(),

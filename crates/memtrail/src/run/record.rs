@@ -61,7 +61,7 @@ pub(crate) fn record(request: Request) -> Result<Recorded, Failure> {
         callstack_depth: CALLSTACK_DEPTH,
         context: None,
         labels: Vec::new(),
-        disk: Disk::Unlimited,
+        disk: Some(Disk::Unlimited),
         snapshots,
         view: false,
         serving: Serving::default(),

@@ -2,6 +2,7 @@
 
 mod at_the_end;
 mod check;
+mod disk;
 mod examples;
 mod exec_lists;
 mod harmless;

@@ -203,3 +203,25 @@ on_each!(thread_identifiers_do_not_move, |compiler| {
     }
     assert_eq!(running.end().stdout, alone);
 });
+
+/// They had no limit: the files of a run of weeks would have filled the disk.
+#[test]
+fn those_at_moments_keep_to_a_part_of_the_disk_space() {
+    let program = build(&named("system"), "heap_replaced");
+    let case = Case::new(&program, &["60"]);
+    let options = ["--snapshot", "every-major", "--disk", "4MiB", "--rate", "1e-4"];
+    let recorded = case.options(&options).same();
+    let all = snapshots_of(&recorded.recording);
+    let bytes = |number: u64| {
+        let file = recorded.recording.join(format!("{number:04}.heap"));
+        std::fs::metadata(file).expect("it is there").len()
+    };
+    let numbers: Vec<u64> = all.iter().map(|snapshot| snapshot.number).collect();
+    let last = numbers.last().copied().expect("snapshots");
+    assert!(numbers.len() >= 4 && last > numbers.len() as u64, "some were dropped: {numbers:?}");
+    assert_eq!(numbers[0], 1, "the first stays");
+    // One may have been written after the last look.
+    let sum: u64 = numbers.iter().map(|&number| bytes(number)).sum();
+    let largest = numbers.iter().map(|&number| bytes(number)).max().expect("snapshots");
+    assert!(sum <= (1 << 20) + largest, "{sum} bytes");
+}

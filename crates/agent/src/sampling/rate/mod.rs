@@ -24,9 +24,9 @@ use crate::context::halvings::Halvings;
 use crate::context::target::Target;
 use crate::os::clock;
 use crate::os::replaceable::Replaceable;
+use crate::random::splitmix::{self, SplitMix};
 use crate::recording::notes::note;
 use crate::sampling::drawn::Drawn;
-use crate::sampling::splitmix::{self, SplitMix};
 use crate::sampling::static_profile::Profiles;
 use statics::Statics;
 

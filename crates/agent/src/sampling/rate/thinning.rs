@@ -12,7 +12,7 @@
 use std::sync::atomic::{AtomicIsize, Ordering::Relaxed};
 
 use crate::context::halvings::Halvings;
-use crate::sampling::binomial;
+use crate::random::binomial;
 
 /// Samples up to which each is decided on by itself.
 const FEW: u64 = 16;
@@ -52,7 +52,7 @@ pub(super) fn keep(samples: u64, halvings: Halvings, mut number: impl FnMut() ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sampling::splitmix::SplitMix;
+    use crate::random::splitmix::SplitMix;
 
     #[test]
     fn as_many_samples_are_kept_as_the_rate_says() {

@@ -16,10 +16,10 @@ use memtrail_trace::{Source, Words};
 use super::installed::Substitute;
 use super::tracked::{self, DOMAINS};
 use crate::context::halvings::Halvings;
+use crate::random::splitmix::{self, SplitMix};
 use crate::recording::active::active;
 use crate::recording::installed;
 use crate::sampling::rate;
-use crate::sampling::splitmix::{self, SplitMix};
 use crate::sampling::switch::is_on;
 use crate::sampling::write::{domain_of, write_sampled};
 

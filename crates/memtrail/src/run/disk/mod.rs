@@ -2,9 +2,10 @@
 //!
 //! A thread of the launcher, or of the process that it leaves behind for daemons, looks at the recordings each second,
 //! and more often when they grow fast.
-//! If they have more than [`FULL`] of the budget together, it thins the largest trace ([`thin`]) and leaves it to the
+//! If their traces have more than [`FULL`] of what other files leave of the budget, it thins the largest trace ([`thin`]) and leaves it to the
 //! agent, which goes on with it ([`memtrail_recording::thinned`]). While both traces are there, they are within the
-//! budget together. If the launcher is killed, the agent goes on up to its own limit, and ends the recording with a note.
+//! budget together. An agent whose trace grows faster than that, or whose launcher was killed, writes fewer samples the
+//! nearer its trace comes to a limit of its own.
 
 mod moments;
 mod thin;
@@ -17,27 +18,34 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use memtrail_recording::TRACE_FILE;
 use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::thinned::THINNED_FILE;
 
 use thin::Offer;
 pub(crate) use usage::Disk;
-use usage::bytes_of;
+use usage::{bytes_of, trace_bytes};
 
-/// Between two looks, at most.
-const MAX_LOOK: Duration = Duration::from_secs(1);
+/// Between two looks, at most: if there is so much room that the fastest of programs takes longer to fill it.
+const MAX_LOOK: Duration = Duration::from_secs(16);
+/// Between two looks at recordings that grow slowly and have less room.
+const USUAL_LOOK: Duration = Duration::from_secs(1);
+/// Bytes a second that a trace grows by, at most. Where more come, the agent writes fewer samples.
+const FASTEST: u64 = 20 << 20;
 /// Between two looks at recordings that are about to be full, or were offered a thinned trace.
 const MIN_LOOK: Duration = Duration::from_millis(50);
-/// Part of the budget, in parts of ten, from which on the largest trace is thinned.
+/// Part of the budget for traces, in parts of ten, from which on the largest trace is thinned.
 const FULL: u64 = 4;
+/// Traces have one part in so many of the budget at least, however much snapshots and indexes have.
+const LEAST: u64 = 4;
 /// A trace is thinned to this part of its size at least, in parts of ten.
 const LEFT: u64 = 5;
 /// An agent that has not taken a thinned trace for so long does not take it any more: its program has ended, or cannot
 /// reach its recording.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// After a trace that cannot be thinned, others and this one are left alone for so long.
+/// After a trace that cannot be thinned at all, others and this one are left alone for so long.
 const PAUSE: Duration = Duration::from_secs(30);
+/// After an attempt for which there was no room yet, the next one comes once so many times its time have passed.
+const WAIT: u32 = 8;
 
 /// The thread; it ends with the value.
 pub(super) struct Keeper {
@@ -86,7 +94,7 @@ struct Looking {
     /// The recording whose agent is to take a thinned trace, and since when.
     offered: Option<(PathBuf, Instant)>,
     paused_until: Option<Instant>,
-    /// The last look, and the bytes of all recordings then.
+    /// The last look, and the bytes of all traces then.
     seen: Option<(Instant, u64)>,
 }
 
@@ -97,46 +105,52 @@ impl Looking {
             if folder.join(THINNED_FILE).exists() {
                 if since.elapsed() > PATIENCE {
                     self.withdraw();
-                    self.pause();
+                    self.pause(PAUSE);
                 }
                 return MIN_LOOK;
             }
             self.offered = None;
         }
-        if self.paused_until.is_some_and(|until| Instant::now() < until) {
-            return MAX_LOOK;
+        let pause = self.paused_until.map(|until| until.saturating_duration_since(Instant::now()));
+        if let Some(left) = pause.filter(|left| !left.is_zero()) {
+            return left.clamp(MIN_LOOK, USUAL_LOOK);
         }
         let recordings = self.recordings();
         let used: u64 = recordings.iter().map(|folder| bytes_of(folder)).sum();
-        let full = self.budget / 10 * FULL;
-        if used < full {
-            return self.until_full(used, full);
+        let traces: Vec<(u64, PathBuf)> =
+            recordings.into_iter().map(|folder| (trace_bytes(&folder), folder)).collect();
+        let of_traces = traces.iter().map(|(size, _)| size).sum();
+        // Snapshots and their indexes are left as they are: they have a limit of their own.
+        let others = used.saturating_sub(of_traces);
+        let full = self.budget.saturating_sub(others).max(self.budget / LEAST) / 10 * FULL;
+        if of_traces < full {
+            return self.until_full(of_traces, full);
         }
-        let sizes = recordings.into_iter().map(|folder| {
-            let trace = std::fs::metadata(folder.join(TRACE_FILE));
-            (trace.map_or(0, |trace| trace.len()), folder)
-        });
-        let Some((size, folder)) = sizes.max() else { return MAX_LOOK };
+        let Some((size, folder)) = traces.into_iter().max() else { return USUAL_LOOK };
         // The new file takes space beside the old one, which grows meanwhile.
         let room = self.budget.saturating_sub(used) / 2;
         let target = (size / 10 * LEFT).min(room);
+        let begun = Instant::now();
         match thin::offer(&folder, target, ended) {
             Ok(Offer::Made) => self.offered = Some((folder, Instant::now())),
             Ok(Offer::NotYet) => {}
-            // The trace cannot be thinned, or the disk is full. The agent has its own limit.
-            Ok(Offer::Nothing) | Err(_) => self.pause(),
+            Ok(Offer::NoRoom) => self.pause((begun.elapsed() * WAIT).min(PAUSE)),
+            // There is nothing to be thinned, or the disk is full. The agent has its own limit.
+            Ok(Offer::Nothing) | Err(_) => self.pause(PAUSE),
         }
         MIN_LOOK
     }
 
-    /// A quarter of the time in which recordings that have `used` bytes will have `full`, if they grow as since the last
+    /// A quarter of the time in which traces that have `used` bytes will have `full`, if they grow as since the last
     /// look.
     fn until_full(&mut self, used: u64, full: u64) -> Duration {
         let now = Instant::now();
         let Some((then, before)) = self.seen.replace((now, used)) else { return MIN_LOOK };
         let grown = used.saturating_sub(before) as f64 / (now - then).as_secs_f64().max(1e-3);
-        let seconds = (full - used) as f64 / grown.max(1.0) / 4.0;
-        Duration::try_from_secs_f64(seconds).map_or(MAX_LOOK, |time| time.clamp(MIN_LOOK, MAX_LOOK))
+        let room = full - used;
+        let most = Duration::from_secs(room / FASTEST).clamp(USUAL_LOOK, MAX_LOOK);
+        let seconds = room as f64 / grown.max(1.0) / 4.0;
+        Duration::try_from_secs_f64(seconds).map_or(most, |time| time.clamp(MIN_LOOK, most))
     }
 
     /// Takes back what no agent has taken.
@@ -146,8 +160,8 @@ impl Looking {
         }
     }
 
-    fn pause(&mut self) {
-        self.paused_until = Some(Instant::now() + PAUSE);
+    fn pause(&mut self, time: Duration) {
+        self.paused_until = Some(Instant::now() + time);
     }
 
     /// The folders of all recordings of the session.

@@ -16,7 +16,7 @@ use memtrail_recording::threads::Threads;
 use memtrail_trace::Bytes;
 use memtrail_trace::header::{Header, LEN_V3};
 use memtrail_trace::rates::RateChanges;
-use memtrail_trace::thin::{Thinning, plan, write};
+use memtrail_trace::thin::{Thinning, Unthinned, plan, write};
 
 use super::moments;
 
@@ -27,7 +27,9 @@ pub(super) enum Offer {
     Made,
     /// A snapshot is being written: the blocks that it names are not known yet.
     NotYet,
-    /// The trace has nothing to be thinned.
+    /// Too much of the trace stays as it is by now: blocks that are alive, and what is new.
+    NoRoom,
+    /// There is no trace to be thinned.
     Nothing,
 }
 
@@ -65,7 +67,11 @@ fn thin_to(folder: &Path, to: &Path, bytes: u64, ended: &AtomicBool) -> io::Resu
         bytes: Bytes(bytes),
         seed: now.as_nanos() as u64,
     };
-    let Ok(mut planned) = plan(trace, &thinning) else { return Ok(Offer::Nothing) };
+    let mut planned = match plan(trace, &thinning) {
+        Ok(planned) => planned,
+        Err(Unthinned::NoRoom(_)) => return Ok(Offer::NoRoom),
+        Err(Unthinned::Damaged) => return Ok(Offer::Nothing),
+    };
     loop {
         if ended.load(Relaxed) {
             return Ok(Offer::Nothing);
@@ -87,7 +93,7 @@ fn thin_to(folder: &Path, to: &Path, bytes: u64, ended: &AtomicBool) -> io::Resu
         }
         match planned.stricter(written) {
             Ok(stricter) => planned = stricter,
-            Err(_) => return Ok(Offer::Nothing),
+            Err(_) => return Ok(Offer::NoRoom),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use memtrail_recording::TRACE_FILE;
 use memtrail_text::Size;
 
 /// Disk space for recordings.
@@ -14,6 +15,8 @@ pub(crate) enum Disk {
 }
 
 impl Disk {
+    /// Bytes of a recording whose rate the user left to memtrail: several hours of a busy core before anything is thinned.
+    const DEFAULT: u64 = 1 << 30;
     /// Less is not enough for the packets and names of a trace that cannot be thinned yet.
     const SMALLEST: u64 = 4 << 20;
 
@@ -29,11 +32,12 @@ impl Disk {
         Ok(Self::Limited(bytes))
     }
 
-    /// The number of bytes, if there is a limit.
-    pub(crate) fn bytes(self) -> Option<u64> {
-        match self {
-            Self::Unlimited => None,
-            Self::Limited(bytes) => Some(bytes),
+    /// The number of bytes, if there is a limit. A user who gives a rate and no limit wants all samples of that rate.
+    pub(crate) fn bytes(given: Option<Self>, rate: Option<f64>) -> Option<u64> {
+        match (given, rate) {
+            (Some(Self::Limited(bytes)), _) => Some(bytes),
+            (None, None) => Some(Self::DEFAULT),
+            (Some(Self::Unlimited), _) | (None, Some(_)) => None,
         }
     }
 }
@@ -47,6 +51,11 @@ pub(super) fn bytes_of(folder: &Path) -> u64 {
         .sum()
 }
 
+/// Bytes of a recording's trace.
+pub(super) fn trace_bytes(folder: &Path) -> u64 {
+    fs::metadata(folder.join(TRACE_FILE)).map_or(0, |trace| trace.len())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -56,6 +65,15 @@ mod tests {
         assert_eq!(Disk::parse("unlimited"), Ok(Disk::Unlimited));
         assert_eq!(Disk::parse("1GiB"), Ok(Disk::Limited(1 << 30)));
         assert!(Disk::parse("1").is_err() && Disk::parse("much").is_err());
+    }
+
+    #[test]
+    fn a_recording_has_a_limit_unless_its_rate_is_given() {
+        let limited = Some(Disk::Limited(5 << 20));
+        assert_eq!(Disk::bytes(None, None), Some(1 << 30));
+        assert_eq!(Disk::bytes(None, Some(1.0)), None);
+        assert_eq!(Disk::bytes(limited, Some(1.0)), Some(5 << 20));
+        assert_eq!(Disk::bytes(Some(Disk::Unlimited), None), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The draw of how many words of a report are sampled.
 
 use super::draw;
-use crate::sampling::splitmix::SplitMix;
+use crate::random::splitmix::SplitMix;
 
 /// Random numbers, with a count of what was taken.
 struct Numbers {

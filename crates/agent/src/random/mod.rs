@@ -1,0 +1,4 @@
+//! Random numbers, and draws from distributions.
+
+pub(crate) mod binomial;
+pub(crate) mod splitmix;

@@ -1,0 +1,148 @@
+//! Fewer samples are written as a trace comes near its limit.
+//!
+//! The launcher thins a trace long before it is full (`--disk`). One that grows faster than the launcher thins it, or whose
+//! launcher was killed, would reach its limit and end. So from two thirds of the limit on, each sample is kept with
+//! probability 2^-k and counts 2^k times as much: the block is as if it had been sampled at the rate halved k times more.
+//! k rises with the bytes of the trace, and falls when these are fewer again. They depend on the past alone, so
+//! estimates stay unbiased. Each step of k lasts twice as long as the one before it, so no program fills the last part.
+
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+
+use memtrail_recording::rates::MAX_HALVINGS;
+
+use crate::context::halvings::Halvings;
+use crate::random::binomial;
+use crate::random::splitmix::SplitMix;
+
+/// Keeps the numbers apart from those that others get from the same seed.
+const STREAM: u64 = 0x726f_6f6d_206c_6566;
+/// The note of a trace that came so near its limit.
+pub(crate) const NOTE: &str = "the trace came near the limit of --disk before it was thinned: for a time, fewer samples \
+     were written, and counted for more";
+
+/// Samples of a block that are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) samples: u64,
+    /// The rate to which they amount; they count as it says.
+    pub(crate) halvings: Halvings,
+}
+
+/// Room that is left for a trace.
+pub(crate) struct Room {
+    /// Bytes that the trace may have.
+    limit: u64,
+    /// k.
+    halvings: AtomicU8,
+    is_noted: AtomicBool,
+    numbers: AtomicU64,
+}
+
+impl Room {
+    pub(crate) fn new(limit: u64, seed: u64) -> Self {
+        Self {
+            limit,
+            halvings: AtomicU8::new(0),
+            is_noted: AtomicBool::new(false),
+            numbers: AtomicU64::new(seed ^ STREAM),
+        }
+    }
+
+    /// The trace has so many bytes now.
+    pub(crate) fn has(&self, length: u64) {
+        self.halvings.store(self.wanted(length), Relaxed);
+    }
+
+    fn wanted(&self, length: u64) -> u8 {
+        let free = self.limit / 3 * 2;
+        let step = (self.limit - free) / (u64::from(MAX_HALVINGS) + 1);
+        let steps = length.saturating_sub(free).checked_div(step).unwrap_or(0);
+        steps.min(u64::from(MAX_HALVINGS)) as u8
+    }
+
+    /// True once, if samples were declined since the beginning: then it is to be noted.
+    pub(crate) fn is_news(&self) -> bool {
+        self.halvings.load(Relaxed) > 0 && !self.is_noted.swap(true, Relaxed)
+    }
+
+    /// What is kept of a block's samples that were drawn at a rate.
+    #[inline]
+    pub(crate) fn keep(&self, samples: u64, drawn: Halvings) -> Kept {
+        match self.halvings.load(Relaxed) {
+            0 => Kept { samples, halvings: drawn },
+            more => self.decline(samples, drawn, more),
+        }
+    }
+
+    #[cold]
+    fn decline(&self, samples: u64, drawn: Halvings, more: u8) -> Kept {
+        let more = Halvings(more.min(MAX_HALVINGS.saturating_sub(drawn.0)));
+        let mut next = || SplitMix(self.numbers.fetch_add(SplitMix::STEP, Relaxed)).next();
+        let kept = binomial::draw(samples, 1.0 / more.weight() as f64, &mut next);
+        Kept { samples: kept, halvings: Halvings(drawn.0 + more.0) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: u64 = 12 << 20;
+    const ALL: Kept = Kept { samples: 3, halvings: Halvings(2) };
+
+    #[test]
+    fn a_trace_without_limit_keeps_all() {
+        let room = Room::new(u64::MAX, 1);
+        room.has(1 << 50);
+        assert_eq!(room.keep(3, Halvings(2)), ALL);
+        assert!(!room.is_news());
+    }
+
+    #[test]
+    fn samples_are_the_fewer_the_less_room_is_left() {
+        let room = Room::new(LIMIT, 1);
+        let halvings = [0, LIMIT / 2, LIMIT / 3 * 2, LIMIT / 4 * 3, LIMIT - 1, LIMIT + 1]
+            .map(|n| room.wanted(n));
+        assert_eq!(halvings, [0, 0, 0, 6, MAX_HALVINGS, MAX_HALVINGS]);
+        room.has(LIMIT - 1);
+        assert!(room.is_news() && !room.is_news(), "once");
+        room.has(0);
+        assert_eq!(room.keep(3, Halvings(2)), ALL, "after it was thinned");
+        assert_eq!(Room::new(5, 1).wanted(5), 0, "a limit without steps");
+    }
+
+    /// Bytes that a program of constant pace writes until its trace is full, in limits of the trace.
+    #[test]
+    fn a_thousand_times_the_limit_fits() {
+        let room = Room::new(LIMIT, 1);
+        let (mut length, mut written) = (0_u64, 0_u64);
+        while length < LIMIT {
+            let part = 4 << 10;
+            length += part;
+            written += part << room.wanted(length);
+        }
+        assert!(written > 1_000 * LIMIT, "{}", written / LIMIT);
+    }
+
+    #[test]
+    fn what_is_kept_counts_for_as_much() {
+        const ROUNDS: u64 = 20_000;
+        for (samples, drawn, length) in
+            [(1, 0, LIMIT / 4 * 3), (1, 11, LIMIT), (40, 3, LIMIT / 10 * 9)]
+        {
+            let room = Room::new(LIMIT, 3);
+            room.has(length);
+            let all: Vec<_> = (0..ROUNDS).map(|_| room.keep(samples, Halvings(drawn))).collect();
+            let halvings = all[0].halvings;
+            assert!(halvings.0 > drawn && halvings.0 <= MAX_HALVINGS);
+            let kept: u64 = all.iter().map(|kept| kept.samples).sum();
+            let p = 2_f64.powi(i32::from(drawn) - i32::from(halvings.0));
+            let trials = (ROUNDS * samples) as f64;
+            let error = (trials * p * (1.0 - p)).sqrt();
+            assert!(
+                (kept as f64 - trials * p).abs() < 4.5 * error,
+                "{samples}, {halvings:?}: {kept}"
+            );
+        }
+    }
+}
