@@ -1,6 +1,7 @@
 //! The report for people, in as many columns as they have.
 
 use jiff::tz::TimeZone;
+use memtrail_profile::estimate::Adapted;
 use memtrail_profile::report::{Amount, Anomalies, Report};
 use memtrail_profile::time::Elapsed;
 use memtrail_recording::{FileState, Outcome, Recording};
@@ -99,7 +100,7 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
         "every word sampled: figures are exact".to_owned()
     } else {
         let distance = bytes(trace.bytes_per_sample);
-        let samples = grouped(report.totals.allocated.samples);
+        let samples = grouped(samples_taken(report));
         format!("one sample per {distance}, {samples} samples: estimates ± standard error")
     };
     let rate = match &trace.adapted {
@@ -124,6 +125,17 @@ fn nothing(canvas: &mut Canvas, recording: &Recording, report: &Report) {
     );
     canvas.paragraph(PLAIN, 0, &text);
     canvas.paragraph(FAINT, 0, "`memtrail run --rate 1e-2` records short runs in more detail.");
+}
+
+/// Samples that were taken. Those of a lowered rate stand for several in the sums.
+fn samples_taken(report: &Report) -> u64 {
+    let samples = report.totals.allocated.samples;
+    let each_is = |adapted: &Adapted| adapted.mean_samples_per_word / report.trace.samples_per_word;
+    report
+        .trace
+        .adapted
+        .as_ref()
+        .map_or(samples, |it| (samples as f64 * each_is(it)).round() as u64)
 }
 
 /// How long the program ran, in seconds: where its end is not known, up to the last event of the trace.

@@ -53,8 +53,8 @@ impl<'a> IntoLake<'a> {
         let size = std::fs::metadata(&recording.trace).map_or(0, |trace| trace.len());
         let snapshots = snapshot_file::of_recording(path).len();
         let has_grown = size > state.read_to + state.read_to / GROWTH;
-        let was_thinned = size < state.read_to;
-        let is_new = has_grown || was_thinned || snapshots > exported.snapshots;
+        let is_shorter = size < state.read_to;
+        let is_new = has_grown || is_shorter || snapshots > exported.snapshots;
         if size == 0 || !(is_new || has_ended) {
             return Ok(());
         }

@@ -191,6 +191,16 @@ fn report(recording: &Path) -> serde_json::Value {
     serde_json::from_slice(&output.stdout).expect("JSON")
 }
 
+/// The number of samples that the report for people has.
+fn samples_of_report(recording: &Path) -> f64 {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = command.arg("report").arg(recording).output().expect("it starts");
+    let text = String::from_utf8(output.stdout).expect("text");
+    let (before, _) = text.split_once(" samples: estimates").expect("the line of the rate");
+    let number = before.rsplit(' ').next().expect("a number").replace(',', "");
+    number.parse().expect("a number")
+}
+
 fn adapted(compiler: &str, more: &[&str]) {
     let program = build(&named(compiler), "churn");
     let recorded = |options: &[&str]| Case::new(&program, &["40"]).options(options).recorded();
@@ -220,6 +230,9 @@ fn adapted(compiler: &str, more: &[&str]) {
     assert!(!constant.recording.join(RATES_FILE).exists(), "--rate sets a constant rate");
     let ((few, estimate), (many, truth)) = (words(&adapted), words(&constant));
     assert!(2 * few < many, "{few} blocks of {many}");
+    // The report counted a sample as often as it stands for others.
+    let taken = samples_of_report(&adapted.recording);
+    assert!((few as f64..1.1 * few as f64).contains(&taken), "{taken} samples of {few} blocks");
     // Each sample counts 2^7 at most, so that five standard errors are at most this much.
     let weight = f64::from(1 << lowest.unwrap_or(0));
     let error = 5.0 * (truth * weight / 1e-4).sqrt();
