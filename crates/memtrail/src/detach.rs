@@ -13,9 +13,9 @@ use serde::Serialize;
 use crate::error::{Failure, Kind};
 use crate::json;
 use crate::run::attached;
-use crate::shell_quote;
 use crate::snapshot::find;
 use crate::snapshot::live::refusal;
+use crate::{shell_quote, snapshot_file};
 
 /// End the recording of a program that `memtrail attach` began
 ///
@@ -123,7 +123,12 @@ fn announce(args: &Args, is_waiting: bool, recording: Option<&Path>) -> Result<(
     }
     if let Some(recording) = recording {
         let shown = shell_quote::path(recording);
-        message!("next: memtrail report {shown}, memtrail leaks {shown}");
+        // Without a snapshot nothing is known of what retains memory.
+        if snapshot_file::of_recording(recording).is_empty() {
+            message!("next: memtrail report {shown}, memtrail snapshot {pid}");
+        } else {
+            message!("next: memtrail report {shown}, memtrail leaks {shown}");
+        }
     }
     Ok(())
 }

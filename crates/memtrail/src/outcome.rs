@@ -21,6 +21,18 @@ pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
     })
 }
 
+/// True if a signal from outside ended the program, or nothing has so far: it would have gone on.
+pub(crate) const fn is_stopped(outcome: Option<&Outcome>) -> bool {
+    use libc::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
+    match outcome {
+        None => true,
+        Some(Outcome::Killed { signal }) => {
+            matches!(*signal, SIGHUP | SIGINT | SIGKILL | SIGQUIT | SIGTERM)
+        }
+        Some(_) => false,
+    }
+}
+
 /// What records more of a program next time, where a switch does.
 pub(crate) fn hint(description: &Description) -> Option<&'static str> {
     let gave_way = matches!(description.outcome, Some(Outcome::GaveWay));

@@ -118,6 +118,8 @@ fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, ours: &[A
             _ => {}
         }
     }
+    // In a forked child, what `brk` added since is a mapping of its own: no chunk begins with it.
+    found.heap = united(found.heap);
     let mut segments: Vec<Area> = Vec::new();
     for ModuleData { bias, segments: own, is_ours } in modules {
         if is_ours {

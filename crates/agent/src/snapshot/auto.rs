@@ -13,6 +13,8 @@ const MAX_KEPT: usize = 24;
 const FIRST_STEP: u64 = 4 << 20;
 /// Below this heap, in bytes, …
 const SMALL: u64 = 16 << 20;
+/// … this resident memory, which bigarrays and stubs may fill, …
+const LARGE: u64 = 64 << 20;
 /// … and this CPU time, in nanoseconds, there is none.
 const SHORT: u64 = 2_000_000_000;
 /// One in so many nanoseconds of the program's CPU time may be spent on copies.
@@ -50,7 +52,7 @@ pub(super) struct ProcessState {
 impl ProcessState {
     /// Whether the process is worth a snapshot.
     pub(super) const fn is_worth_one(&self) -> bool {
-        self.heap >= SMALL || self.cpu >= SHORT
+        self.heap >= SMALL || self.cpu >= SHORT || self.resident >= LARGE
     }
 }
 
@@ -274,6 +276,15 @@ mod tests {
         // The first one is paid for after some seconds.
         let (kept, _) = run(30, 0.0, 1, |_| SMALL - 1);
         assert_eq!(kept.len(), 1, "work stands: {kept:?}");
+    }
+
+    /// A program whose bigarrays grew to 200 MiB had no snapshot.
+    #[test]
+    fn much_memory_outside_a_small_heap_is_worth_one() {
+        let mut moment = ProcessState { resident: LARGE - 1, ..ProcessState::default() };
+        assert!(!moment.is_worth_one());
+        moment.resident = LARGE;
+        assert!(moment.is_worth_one());
     }
 
     #[test]

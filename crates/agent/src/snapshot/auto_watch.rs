@@ -64,6 +64,7 @@ pub(super) fn is_worth_a_last_one() -> bool {
     let moment = ProcessState {
         cpu: clock::of_process(),
         heap: HEAP.load(Relaxed),
+        resident: resident().unwrap_or(0),
         ..ProcessState::default()
     };
     moment.is_worth_one() && available().is_none_or(|left| left >= moment.heap)

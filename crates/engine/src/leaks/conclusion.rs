@@ -2,7 +2,7 @@
 
 use memtrail_text::rounded::{grouped, percent};
 
-use super::descriptions::is_unjudged;
+use super::descriptions::{is_unjudged, unjudged_share};
 use super::response::{Conclusion, LeakVerdict, LeaksResponse, UnreachableResponse};
 use crate::references::estimate;
 
@@ -25,8 +25,8 @@ impl Conclusion {
             let description =
                 format!("no leak found, but {part} of resident memory was not recorded");
             (LeakVerdict::Undecided, description)
-        } else if is_unjudged(found) && unreachable.is_none() {
-            let part = percent(found.unjudged.share_of(found.alive));
+        } else if is_unjudged(found) {
+            let part = percent(unjudged_share(found));
             let description =
                 format!("no leak found, but too little evidence on {part} of the heap");
             (LeakVerdict::Undecided, description)

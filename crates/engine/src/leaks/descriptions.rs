@@ -11,7 +11,7 @@ use super::owned::Owner;
 use super::response::{CallerShare, LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
 use super::teardown::Teardown;
-use super::verdict::Class;
+use super::verdict::{BLOCKS, Class, Judged};
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -289,12 +289,13 @@ fn allocation_times(owner: &Owner<'_>, recording: &Recording) -> Option<(f64, f6
 }
 
 /// Why an owner is no suspect.
-pub(super) fn reason(owner: &Owner<'_>, class: Class, recording: &Recording) -> String {
+pub(super) fn reason(owner: &Owner<'_>, judged: &Judged, recording: &Recording) -> String {
+    let class = judged.class;
     let filled = match class {
         Class::FilledOnce => allocation_times(owner, recording).map(|(_, _, last)| last),
         _ => None,
     };
-    let reason = class_reason(class, filled, owner.live.len());
+    let reason = class_reason(judged, filled, owner.live.len());
     match owner.recursion() {
         (calls, part) if class == Class::Undecided && part > super::verdict::DEEP => {
             format!("{reason}; {calls} calls of a recursive function own it, until they return")
@@ -303,9 +304,9 @@ pub(super) fn reason(owner: &Owner<'_>, class: Class, recording: &Recording) -> 
     }
 }
 
-/// The sentence of a class, with when nine tenths had been allocated and the number of live samples.
-pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) -> String {
-    match class {
+/// The sentence of a judgement, with when nine tenths had been allocated and the number of live samples.
+pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize) -> String {
+    match judged.class {
         Class::FilledOnce => match filled {
             Some(at) => format!(
                 "filled once: 90 % of it was allocated in the first {}, and is kept since",
@@ -324,6 +325,11 @@ pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) ->
             "weak table: its entries live as long as their keys, which others retain, and it drops empty ones itself"
                 .to_owned()
         }
+        Class::Undecided if judged.is_last_phase => {
+            "grew in the last phase of the program, until that ended: a leak if the program would have gone on, else the \
+             result of a task"
+                .to_owned()
+        }
         Class::Undecided => too_few(sampled),
         Class::Grows | Class::FallsBehind => "grows".to_owned(),
     }
@@ -331,7 +337,14 @@ pub(super) fn class_reason(class: Class, filled: Option<f64>, sampled: usize) ->
 
 /// Why nothing is known of an owner with so many sampled blocks.
 fn too_few(sampled: usize) -> String {
-    format!("too little evidence: {}, and sizes that do not decide", live_samples(sampled))
+    if sampled < BLOCKS {
+        format!("too little evidence: {}, and sizes that do not decide", live_samples(sampled))
+    } else {
+        format!(
+            "cannot be judged: the sizes and the allocation times of {} fit neither a leak nor a cache",
+            live_samples(sampled)
+        )
+    }
 }
 
 fn live_samples(count: usize) -> String {
@@ -374,7 +387,16 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
                     bytes(response.unowned.0 as f64)
                 ));
             }
-            let few = Bytes(response.unjudged.0.saturating_sub(response.unowned.0));
+            if response.after_last > Bytes(0) {
+                summary.push(format!(
+                    "{} cannot be judged: it was allocated after the last snapshot, at {}, and stayed until the end; take \
+                     later ones (--snapshot auto, or memtrail snapshot PID)",
+                    bytes(response.after_last.0 as f64),
+                    seconds(response.seconds)
+                ));
+            }
+            let known = response.unowned + response.after_last;
+            let few = Bytes(response.unjudged.0.saturating_sub(known.0));
             let share = few.share_of(response.alive);
             if share >= MIN_UNJUDGED {
                 summary.push(format!(
@@ -394,7 +416,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
 pub fn of_process(response: &LeaksResponse) -> String {
     let LeaksResponse { owners, alive, snapshots, .. } = response;
     let judged = if *snapshots == 0 { "call site" } else { "owner" };
-    let share = percent(response.unjudged.share_of(*alive + response.unowned));
+    let share = percent(unjudged_share(response));
     let unjudged = is_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
     let unjudged = unjudged.unwrap_or_default();
     let (owners, snapshots) = (counted(*owners, judged), counted(*snapshots, "snapshot"));
@@ -404,9 +426,14 @@ pub fn of_process(response: &LeaksResponse) -> String {
     format!("{} alive, {owners}, {snapshots}{unjudged}{unrecorded}", bytes(alive.0 as f64))
 }
 
+/// Part of what is alive, or was until the end, that cannot be judged.
+pub(super) fn unjudged_share(response: &LeaksResponse) -> f64 {
+    response.unjudged.share_of(response.alive + response.unowned + response.after_last)
+}
+
 /// True if so much cannot be judged that there is no verdict.
 pub fn is_unjudged(response: &LeaksResponse) -> bool {
-    response.unjudged.share_of(response.alive) >= MIN_UNJUDGED
+    unjudged_share(response) >= MIN_UNJUDGED
 }
 
 /// Of a recording of OCaml's heap and of `malloc`, without snapshots.
@@ -426,7 +453,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     if response.suspects.is_empty() {
         let least = percent(super::verdict::SHARE);
         summary.push(format!("no call site grew steadily by {least} of that or more"));
-        let share = response.unjudged.share_of(response.alive);
+        let share = unjudged_share(response);
         if is_unjudged(response) {
             summary.push(format!(
                 "{} of it cannot be judged: too few live samples, or too little work since; record longer, or with a \

@@ -150,6 +150,7 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
         before: before as u64,
         after: after as u64,
         same_sites: same_sites(clock, recording, end),
+        is_stopped: recording.description.is_stopped,
         ..Evidence::default()
     }
 }

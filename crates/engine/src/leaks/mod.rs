@@ -16,6 +16,7 @@
 //! [`verdict`] alone judges. The responses have its result, all figures, and the descriptions made of them, so that all views
 //! and gates say the same.
 
+mod after_last;
 mod callers;
 mod cells;
 mod clock;
@@ -136,19 +137,21 @@ pub(crate) fn leaks(
     } else {
         Vec::new()
     };
-    let gone_bytes: u64 = gone.iter().map(|site| site.bytes.0).sum();
+    let late = after_last::after_last(recording, &own, &clock, history.end, alive);
+    let sum = |sites: &[ClearedOwner]| sites.iter().map(|site| site.bytes.0).sum::<u64>();
+    let (gone_bytes, late_bytes) = (sum(&gone), sum(&late));
     let cleared = others.iter().map(|(judged, owner)| ClearedOwner {
         owner: shown(&descriptions::owner_name(owner)),
         class: judged.class,
         bytes: Bytes(owner.bytes()),
         share: Bytes(owner.bytes()).share_of(alive),
-        reason: descriptions::reason(owner, judged.class, recording),
+        reason: descriptions::reason(owner, judged, recording),
     });
     let mut response = LeaksResponse {
         unreachable: None,
         unrecorded: unrecorded::unrecorded(recording, &clock, external),
         suspects: details,
-        cleared: gone.into_iter().chain(cleared).take(MAX_CLEARED).collect(),
+        cleared: late.into_iter().chain(gone).chain(cleared).take(MAX_CLEARED).collect(),
         teardown: None,
         conclusion: Conclusion::default(),
         left_out,
@@ -158,8 +161,9 @@ pub(crate) fn leaks(
         seconds: history.end,
         snapshots: history.snapshots(),
         sampled: counts.1,
-        unjudged: Bytes(unjudged as u64 + gone_bytes),
+        unjudged: Bytes(unjudged as u64 + gone_bytes + late_bytes),
         unowned: Bytes(gone_bytes),
+        after_last: Bytes(late_bytes),
         evidence,
     };
     response.summary = descriptions::summary(&response);

@@ -41,6 +41,8 @@ pub struct LeaksResponse {
     pub unjudged: Bytes,
     /// The part of that to which nothing refers any more in the only snapshot, although collections had not freed it.
     pub unowned: Bytes,
+    /// The part of that which was allocated after the last snapshot, and stayed until the end.
+    pub after_last: Bytes,
     /// Of native programs whose references were looked for: the blocks to which none leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]

@@ -24,8 +24,9 @@ use super::teardown::Teardown;
 use super::verdict::{
     self, Class, Evidence, Judged, LEAST, MAX_DATES, OwnerEvidence, SHARE, subsampled,
 };
-use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions, teardown};
+use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions, teardown, unrecorded};
 use crate::heap::samples::{allocating_site, sites};
+use crate::library_units::is_library_name;
 use crate::recording::Recording;
 
 /// Steps of the work at which sizes are estimated: as many as there are snapshots at most.
@@ -64,9 +65,16 @@ struct Growing {
     share: f64,
 }
 
+/// Seconds that a program ran: it may allocate nothing for a long time at its end.
+fn lasted(recording: &Recording) -> f64 {
+    let memory = recording.description.process.memory.as_ref();
+    let measured = memory.and_then(|memory| memory.seconds.last()).copied().unwrap_or(0.0);
+    recording.profile().end.seconds().max(measured)
+}
+
 /// Looks for leaks among call sites.
 pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
-    let whole = recording.profile().end.seconds();
+    let whole = lasted(recording);
     let clock = Clock::new(recording.profile(), whole);
     let teardown = teardown::of_samples(recording, |work| clock.time(work));
     let end = teardown.map_or(whole, |teardown| teardown.judged_at);
@@ -120,7 +128,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
                 class: judged.class,
                 bytes: Bytes(bytes as u64),
                 share: bytes / all,
-                reason: descriptions::class_reason(judged.class, None, alive(&whole).count()),
+                reason: descriptions::class_reason(&judged, None, alive(&whole).count()),
             }));
         }
     }
@@ -131,7 +139,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     cleared.sort_by_key(|owner| Reverse(owner.bytes));
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
-        unrecorded: None,
+        unrecorded: unrecorded::of_native(recording, &clock, all),
         teardown,
         suspects: growing
             .iter()
@@ -148,6 +156,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         sampled,
         unjudged: Bytes(unjudged as u64),
         unowned: Bytes(0),
+        after_last: Bytes(0),
         unreachable: None,
         evidence: judge.all,
     };
@@ -265,7 +274,7 @@ fn by_place(
     places
 }
 
-/// The call that allocated a block, and the calls of other functions that led there.
+/// The call that allocated a block, and the calls of other functions of the program's that led there.
 fn path(recording: &Recording, own: &OwnCode<'_>, row: Row) -> Vec<Site> {
     let Some(allocating) = allocating_site(recording, row) else { return Vec::new() };
     let mut path = vec![allocating];
@@ -275,9 +284,11 @@ fn path(recording: &Recording, own: &OwnCode<'_>, row: Row) -> Vec<Site> {
         if name(*inner).as_deref() == Some(OUTERMOST) {
             break;
         }
-        // A recursive function is one caller; what has no name is a place in a library.
-        let is_named = name(site).is_some_and(|name| !name.contains("+0x"));
-        if inner.function != site.function && is_named {
+        // A recursive function is one caller; what has no name is a place in a library. Closures are called by functions of
+        // the standard library, constructors by those that make shared pointers.
+        let is_own =
+            name(site).is_some_and(|name| !name.contains("+0x") && !is_library_name(&name, &[]));
+        if inner.function != site.function && is_own {
             path.push(site);
         }
     }

@@ -5,6 +5,7 @@
 
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::{bytes, percent};
+use memtrail_trace::Source;
 use serde::Serialize;
 
 use super::clock::Clock;
@@ -57,6 +58,21 @@ pub(super) fn unrecorded(
     let malloc = of("malloc-used", "memory from malloc", "--native=also", external);
     let mapped = of("other", "memory that the program mapped", "--native=also --mmap", Bytes(0));
     [malloc, mapped].into_iter().flatten().max_by_key(|found| (found.grows, found.bytes))
+}
+
+/// Mappings of a native program that grow or are most of its memory, unless the recording has mappings. `alive` are the bytes that were sampled and not
+/// freed: an allocator other than the system's has its memory there.
+pub(super) fn of_native(recording: &Recording, clock: &Clock, alive: f64) -> Option<Unrecorded> {
+    let (known, blocks) = (&recording.description, &recording.profile().blocks);
+    if !known.is_native || blocks.rows().any(|row| blocks.source(row) == Source::External) {
+        return None;
+    }
+    let memory = known.process.memory.as_ref()?;
+    let part = |kind: &str| memory.parts.iter().find(|part| part.kind == kind);
+    let malloc = part("malloc-used").and_then(|part| part.bytes.last()).copied().unwrap_or(0);
+    let elsewhere = Bytes((alive as u64).saturating_sub(malloc));
+    let named = ("memory that the program mapped", "--native --mmap");
+    judge(memory, part("other")?, named, elsewhere, clock)
 }
 
 fn judge(

@@ -182,3 +182,61 @@ fn warm_ups_caches_and_stages_are_no_leaks() {
         }
     }
 }
+
+/// Part of what is allocated that the same call sites allocate before and after each twentieth of the work, if those of a
+/// phase since `since` are others than those before.
+fn two_phases(since: f64) -> Vec<Option<f64>> {
+    let common = |at: f64| if at < since { (since - at) / (1.0 - at) } else { (at - since) / at };
+    (1..20).map(|step| Some(common(f64::from(step) / 20.0))).collect()
+}
+
+/// A server that had loaded its data passed: what leaked since was "of one stage of a task". The last stage of a compiler
+/// looks the same, but ends by itself.
+#[test]
+fn what_grows_since_a_server_has_loaded_its_data_is_found() {
+    let judged = |since: f64, is_stopped: bool, same_sites: Vec<Option<f64>>| {
+        let mut random = Random(7);
+        let all = samples(&mut random, false);
+        let (before, since_then): (Vec<f64>, Vec<f64>) = all.iter().partition(|at| **at < since);
+        // Most of what the same call sites allocate dies at once.
+        let (kept, dead): (Vec<f64>, Vec<f64>) =
+            since_then.iter().partition(|_| random.unit() < 0.2);
+        let life = |born: &f64| Life { born: *born, died: born + 0.001, bytes: 1000.0 };
+        let owner = |births: &[f64], freed: Vec<Life>| OwnerEvidence {
+            kind: "global".to_owned(),
+            sizes: vec![8 << 20],
+            live: births.len() as u64,
+            births: subsampled(births, MAX_DATES),
+            freed: subsampled(&freed, MAX_DATES),
+            ..OwnerEvidence::default()
+        };
+        let freed = dead.iter().map(life).collect();
+        let evidence = Evidence {
+            work: vec![1.0],
+            alive: vec![20 << 20],
+            end: 1.0,
+            sampled: subsampled(&all, MAX_RANKS),
+            before: all.len() as u64,
+            same_sites,
+            is_stopped,
+            owners: vec![owner(&kept, freed), owner(&before, Vec::new())],
+            ..Evidence::default()
+        };
+        let mut judged = judge(&evidence);
+        judged.retain(|one| one.series.name == 0);
+        judged.remove(0)
+    };
+    for since in [0.05, 0.15, 0.2, 0.4, 0.48, 0.6] {
+        let one = judged(since, true, two_phases(since));
+        assert_eq!(one.class, Class::Grows, "{since}: {one:?}");
+        let ended = judged(since, false, two_phases(since));
+        let is_early = since <= 0.2;
+        assert_eq!(ended.class.is_suspect(), is_early, "{since}: {ended:?}");
+        assert_eq!(ended.is_last_phase, since > 0.3 && since < 0.5, "{since}: {ended:?}");
+    }
+    // Other call sites again and again.
+    for since in [0.3, 0.5] {
+        let one = judged(since, true, vec![Some(0.1); 19]);
+        assert_eq!(one.class, Class::Stage, "{since}: {one:?}");
+    }
+}

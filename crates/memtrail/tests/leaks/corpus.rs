@@ -215,3 +215,16 @@ fn known_leaks_are_not_counted() {
     let missing = with_names("leaks").arg(&run.recording).args(["--suppress", "/none"]).output();
     assert_eq!(missing.unwrap().status.code(), Some(3));
 }
+
+/// "No leak found" was the verdict, by snapshots from before the table was filled.
+#[test]
+fn what_stays_after_the_last_snapshot_is_not_cleared() {
+    let program = build_with(&named("system"), "leak_late", &[]);
+    let options = ["--snapshot", "every-major", "--at-most", "1", "--rate", "1e-3", "--seed", "1"];
+    let run = Case::new(&program, &[]).options(&options).recorded();
+    let found = json(&run.recording, "--json");
+    assert_eq!(found["suspects"], serde_json::json!([]), "{found:#}");
+    assert!(found["after_last"].as_f64() > Some(15e6), "{found:#}");
+    assert_eq!(found["conclusion"]["verdict"], "undecided", "{found:#}");
+    assert_eq!(check(&run.recording, &[]), 6);
+}

@@ -90,3 +90,20 @@ fn mappings_are_not_recorded_of_ocaml_programs() {
     assert!(also.contains("hint: memtrail run --native --mmap -- PROGRAM"), "{also}");
     assert!(refused(&["--mmap"]).contains("--mmap is for native programs"));
 }
+
+/// A program whose mappings were not recorded passed `check --no-leak`.
+#[test]
+fn mappings_that_are_not_recorded_are_not_cleared() {
+    let program = compile("maps_and_keeps.c", &[]);
+    let judged = |options: &[&str]| {
+        let recorded = Case::command(&program.path, &[]).options(options).recorded();
+        let (found, _) = json(&["leaks"], &recorded.recording);
+        let (_, code) = json(&["check", "--no-leak", "--recording"], &recorded.recording);
+        (found, code)
+    };
+    let (found, code) = judged(&["--native"]);
+    assert_eq!(found["unrecorded"]["option"], "--native --mmap", "{found:#}");
+    assert_eq!(code, Some(6), "{found:#}");
+    let (found, _) = judged(&["--native", "--mmap"]);
+    assert_eq!(found["unrecorded"], serde_json::Value::Null, "{found:#}");
+}

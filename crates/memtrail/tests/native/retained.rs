@@ -1,7 +1,8 @@
 //! `memtrail leaks` and `why` on programs whose suspects are retained by one variable, or by nothing.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use memtrail_test_support::contents;
 use memtrail_test_support::running::{Case, Recorded};
 use serde_json::Value;
 
@@ -59,4 +60,20 @@ fn bins_of_the_allocator_retain_nothing() {
     let sites = found["unreachable"]["sites"].as_array().unwrap();
     let lost = sites.iter().find(|site| site["allocated"][0]["function"] == "by_lost");
     assert_eq!(lost.unwrap()["unreachable"]["sampled"], 64, "{found:#}");
+}
+
+/// What `brk` gives a forked child is a mapping of its own: "memory of unknown use" retained the child's blocks.
+#[test]
+fn a_variable_of_a_forked_child_is_named() {
+    let program = compile("forks_and_keeps.c", &[]);
+    let options = ["--native", "--children", "--snapshot", "exit", "--rate", "1e-3"];
+    let case = Case::command(&program.path, &[]).options(&options);
+    let (_, recordings) = case.recorded_in_folder();
+    let has_blocks =
+        |recording: &&PathBuf| contents::read(recording).inside("receive").next().is_some();
+    let named = recordings.iter().filter(has_blocks).filter(|recording| {
+        let (why, _) = json(&["why", recording.to_str().unwrap()], Path::new("receive"));
+        why["malloc"]["paths"][0]["steps"][0] == "variable pending (forks_and_keeps.c:12)"
+    });
+    assert_eq!(named.count(), 1, "{recordings:?}");
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, FREED, MIDDLE, QUEUED, RISE};
-use super::evidence::{Evidence, Life, OwnerEvidence};
+use super::evidence::{Evidence, Life, OwnerEvidence, Phase};
 
 /// What birth dates say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +25,8 @@ const SURE: f64 = 2.33;
 const CHANCE: f64 = 0.01;
 /// Part of the work after which a leak begins like a stage of a task; half of it is between two stages at most.
 const STAGE: f64 = 0.2;
+/// Part of the work since a leak began in which a block dies that was never kept.
+const PASSING: f64 = 0.1;
 
 /// Judges the dates since a part of the work, as ranks among all samples: the rate of sampling may change.
 pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates {
@@ -70,13 +72,25 @@ pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates 
 /// So the same call sites must be known to allocate before.
 pub(super) fn began_late(all: &Evidence, owner: &OwnerEvidence) -> Option<f64> {
     let first = *owner.births.first()?;
-    let is_kept = owner.freed.len() as f64 <= FREED * owner.births.len() as f64;
+    // What dies at once was never kept: the same call sites make it for other uses.
+    let is_kept_for_long = |life: &&Life| life.died - life.born >= PASSING * (1.0 - first);
+    let freed = owner.freed.iter().filter(is_kept_for_long).count();
+    let is_kept = freed as f64 <= FREED * owner.births.len() as f64;
     let began = first <= 0.5
         && owner.births.len() >= 2 * BLOCKS
         && is_kept
         && dates(all, owner, first) == Dates::Spread
-        && (first <= STAGE || (all.same_work(first).is_some() && !follows_another(all, owner)));
+        && (first <= STAGE || is_of_same_work(all, owner, first));
     began.then_some(first)
+}
+
+/// True if the same work is done before a moment, or from it on until a program is stopped.
+fn is_of_same_work(all: &Evidence, owner: &OwnerEvidence, first: f64) -> bool {
+    let is_known = all.same_work(first).is_some();
+    match all.phase(first) {
+        Phase::Steady => all.is_stopped,
+        Phase::Same | Phase::Changing | Phase::Unclear => is_known && !follows_another(all, owner),
+    }
 }
 
 /// True if another owner was filled until this one began: a stage of a task reads what the last one built.

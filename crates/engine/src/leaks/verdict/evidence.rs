@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::constants::{EARLY, SAME, STEADY};
+
 /// Everything that a verdict on a recording depends on. Work is a part of all that was allocated until the last snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
@@ -19,6 +21,9 @@ pub struct Evidence {
     pub after: u64,
     /// Part of what is allocated that the same call sites allocate before and after each twentieth of the work.
     pub same_sites: Vec<Option<f64>>,
+    /// True if the program was stopped by a signal, or still runs: it would have gone on.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_stopped: bool,
     /// True if sizes are estimates from samples, of call sites that are judged one by one.
     #[serde(default)]
     pub is_estimated: bool,
@@ -71,6 +76,19 @@ pub struct Life {
     pub bytes: f64,
 }
 
+/// The work since a moment, compared with the work before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// The same call sites allocate, or too few samples tell.
+    Same,
+    /// Others allocate, and the same of them until the end: a server after its start, or the last stage of a task.
+    Steady,
+    /// Others allocate, and others again later: stages of a task.
+    Changing,
+    /// Others allocate, and too few samples tell of the time since.
+    Unclear,
+}
+
 /// Dates and lives of an owner that are kept at most.
 pub const MAX_DATES: usize = 256;
 /// Ranks of samples that are kept at most.
@@ -97,6 +115,24 @@ impl Evidence {
         let (from, to) = (self.sampled[next - 1], self.sampled[next]);
         let part = if to > from { (work - from) / (to - from) } else { 1.0 };
         ((next - 1) as f64 + part) / last as f64
+    }
+
+    /// Compares the work since a moment with the work before it.
+    pub(super) fn phase(&self, since: f64) -> Phase {
+        if self.same_work(since).is_none_or(|same| same >= SAME) {
+            return Phase::Same;
+        }
+        let parts = (self.same_sites.len() + 1) as f64;
+        let splits = self.same_sites.iter().enumerate();
+        let splits = splits.map(|(place, same)| ((place + 1) as f64 / parts, *same));
+        let later = splits.filter(|(at, _)| *at >= (1.0 - since).mul_add(EARLY, since));
+        // What a phase without change would have in common on both sides, as none of it is before the phase.
+        let common = later.filter_map(|(at, same)| Some(same? * at / (at - since)));
+        match common.min_by(f64::total_cmp) {
+            None => Phase::Unclear,
+            Some(least) if least >= STEADY => Phase::Steady,
+            Some(_) => Phase::Changing,
+        }
     }
 
     /// Part of what is allocated that the same call sites allocate before and after a moment.

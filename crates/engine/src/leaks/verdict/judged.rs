@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
-use super::constants::{COVER, DEEP, LASTED, LATE, LEAST, SAME, SHARE, UNDECIDED};
-use super::evidence::{Evidence, OwnerEvidence};
+use super::constants::{COVER, DEEP, ENDED, LASTED, LATE, LEAST, SHARE, STOPPED, UNDECIDED};
+use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{Series, series};
 use super::shape::{BySizes, Shape, by_sizes};
 
@@ -78,6 +78,8 @@ pub struct Judged {
     pub since: f64,
     /// True if its size is worth "too little evidence".
     pub is_large: bool,
+    /// True if it is undecided because it grew in the last phase of a program that ended by itself.
+    pub is_last_phase: bool,
 }
 
 /// Judges every large owner, the largest growth first.
@@ -99,6 +101,29 @@ pub fn judge(evidence: &Evidence) -> Vec<Judged> {
     judged
 }
 
+/// The stage of a task that an owner belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// None: it grows with all of the work, or since the start of a server.
+    None,
+    /// The last one of a program that ended by itself: the owner may be the result of a task, or a leak of a server.
+    Last,
+    /// One of several.
+    Of,
+}
+
+/// Tells the stage of a task that has grown since a moment. A single task of a compiler is a recording of stages, and each of
+/// them grows. A server loads its data, and does the same work from then on until it is stopped.
+fn stage(evidence: &Evidence, since: f64) -> Stage {
+    match evidence.phase(since) {
+        Phase::Same => Stage::None,
+        Phase::Steady if evidence.is_stopped && since <= STOPPED => Stage::None,
+        Phase::Steady if since <= ENDED => Stage::Last,
+        Phase::Unclear if since <= STOPPED => Stage::Last,
+        Phase::Steady | Phase::Unclear | Phase::Changing => Stage::Of,
+    }
+}
+
 fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     let owner = evidence_of_members(evidence, &series);
     let size = series.sizes.last().copied().unwrap_or(0.0);
@@ -113,19 +138,22 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
             Some(true) | None => class,
         };
     }
-    // A single task of a compiler is a recording of stages, and each of them grows.
-    let is_stage = || {
-        let since = shape.map(|shape| shape.since).or(began).unwrap_or(0.0);
-        evidence.same_work(since).is_some_and(|same| same < SAME)
-    };
-    if (class.is_suspect() || class == Class::Undecided) && is_stage() {
-        class = Class::Stage;
+    let mut is_last_phase = false;
+    if class.is_suspect() || class == Class::Undecided {
+        let begun = began.or(owner.births.first().copied());
+        let begun = shape.map(|shape| shape.since).or(begun).unwrap_or(0.0);
+        match stage(evidence, begun) {
+            Stage::None => {}
+            Stage::Last => (class, is_last_phase) = (Class::Undecided, true),
+            Stage::Of => class = Class::Stage,
+        }
     }
     if (class.is_suspect() || class == Class::Undecided) && owner.follows_keys {
         class = Class::FollowsKeys;
     }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
-    Judged { series, class, reason, grown, since, is_large }
+    is_last_phase &= class == Class::Undecided && !evidence.is_stopped;
+    Judged { series, class, reason, grown, since, is_large, is_last_phase }
 }
 
 /// What samples tell of all members of a series.
@@ -226,8 +254,12 @@ impl Found {
 }
 
 /// True unless exact sizes contradict sizes that are derived from samples. A variable that is in use for a moment has a
-/// replaced block in one snapshot, and nothing in the others.
+/// replaced block in one snapshot, and nothing in the others. Estimated sizes say nothing: the clock stands while `realloc`
+/// replaces a block by the next one that is sampled, so the block seems never to have been there.
 fn has_held(evidence: &Evidence, exact: &[f64], derived: (&[f64], &[f64])) -> bool {
+    if evidence.is_estimated {
+        return true;
+    }
     let derived_at = |work: f64| {
         let next = derived.0.partition_point(|at| *at <= work);
         next.checked_sub(1).and_then(|place| derived.1.get(place)).copied().unwrap_or(0.0)
