@@ -97,11 +97,11 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
-    /// Print the cycles between the modules of a crate, and imports from a higher layer
+    /// Print the cycles between the modules of a crate or of the page, and imports from a higher layer
     ///
-    /// Without names, of the crates that the tests check.
+    /// Checks all crates and the page, unless some are named.
     Layers {
-        /// Folders below `crates`
+        /// Folders below `crates`; `web` for the page
         crates: Vec<String>,
     },
     /// Write the page's types of what the engine and the server send into `web/src/generated`

@@ -3,10 +3,9 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::CommandFactory as _;
+use clap::Command;
 use clap_complete::Shell;
 
-use crate::Cli;
 use crate::error::Failure;
 
 /// Print a completion script for a shell
@@ -23,10 +22,11 @@ pub(crate) struct Args {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
+/// Prints the script; `root` is the description of all commands.
+pub(crate) fn run(args: &Args, mut root: Command) -> Result<ExitCode, Failure> {
     // `generate` panics where writing fails.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "memtrail", &mut script);
+    clap_complete::generate(args.shell, &mut root, "memtrail", &mut script);
     io::stdout().write_all(&script)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -64,7 +64,7 @@ mod view;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, Parser, Subcommand};
 
 /// Find out where a program's memory was allocated, and what retains it.
 ///
@@ -233,8 +233,8 @@ fn command() -> ExitCode {
         Command::Demo(args) => demo::run(&args),
         Command::Mcp(args) => mcp::run(&args),
         Command::Cache(args) => cache::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        Command::Completions(args) => completions::run(&args, Cli::command()),
+        Command::Man(args) => man::run(&args, Cli::command()),
         Command::KeepSession(args) => run::keep_session(&args),
         Command::WatchGroup(args) => run::watch_group(&args),
         Command::WakeUp(args) => run::wake_up(&args),

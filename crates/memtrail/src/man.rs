@@ -5,10 +5,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Command, CommandFactory as _};
+use clap::Command;
 use clap_mangen::Man;
 
-use crate::Cli;
 use crate::error::{Failure, Kind};
 
 /// Print a manual page, or write all of them into a folder
@@ -28,8 +27,8 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let mut root = Cli::command();
+/// Prints or writes pages; `root` is the description of all commands.
+pub(crate) fn run(args: &Args, mut root: Command) -> Result<ExitCode, Failure> {
     root.build();
     if let Some(folder) = &args.output {
         fs::create_dir_all(folder)
@@ -61,12 +60,16 @@ fn unwritable(path: &Path, error: &io::Error) -> Failure {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory as _;
+
     use super::*;
+    use crate::Cli;
 
     #[test]
     fn every_command_has_a_page() {
         let folder = tempfile::tempdir().unwrap();
-        run(&Args { command: Vec::new(), output: Some(folder.path().to_path_buf()) }).unwrap();
+        let args = Args { command: Vec::new(), output: Some(folder.path().to_path_buf()) };
+        run(&args, Cli::command()).unwrap();
         let page = fs::read_to_string(folder.path().join("memtrail-heap-roots.1")).unwrap();
         assert!(page.contains(".SH SYNOPSIS"), "{page}");
         assert!(page.contains("memtrail\\-heap\\-roots"), "{page}");

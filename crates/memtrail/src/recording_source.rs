@@ -18,6 +18,7 @@ use crate::references;
 use crate::shell_quote;
 use crate::snapshot_file;
 
+pub(crate) use merged::ProcessNames;
 pub(crate) use successor::note as note_successor;
 
 /// Processes that a hint names, at most.
@@ -47,16 +48,6 @@ impl Deref for RecordingSource {
     fn deref(&self) -> &Recording {
         &self.recording
     }
-}
-
-/// What processes of a family that is read as one are called.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ProcessNames {
-    /// As their recordings: `coqc-4711`.
-    #[default]
-    Labels,
-    /// By their order, without what the system called them: `coqc 1`.
-    Numbers,
 }
 
 /// A process of a family that has what a command needs.
@@ -242,7 +233,10 @@ impl Process {
         let shown = if active.is_empty() { &members[..1] } else { &active[..] };
         let mut opened = match shown {
             [only] => RecordingSource::alone(Recording::open(&path.join(&only.name))?),
-            several => merged::merged(path, several, names)?,
+            several => {
+                let (recording, files) = merged::merged(path, several, names)?;
+                RecordingSource { recording, family: None, files }
+            }
         };
         if self.process.is_none() && family.members.len() > 1 {
             opened.family = Some(family);

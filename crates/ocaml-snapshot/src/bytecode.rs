@@ -3,29 +3,15 @@
 
 use memtrail_heap::write::{Function, LabelId, LabelRole, PREDEFINED_EXCEPTIONS, RootKind};
 use memtrail_ocaml::block::{tag_of, wosize};
-use memtrail_ocaml::bytecode::stack::{self, Code, FRAME_WORDS};
-use memtrail_ocaml::bytecode::{Events, GlobalName};
+use memtrail_ocaml::bytecode::stack::{self, FRAME_WORDS};
 use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::heap::lap::Lap;
 use memtrail_ocaml::{Address, names};
 
-use super::frozen::{StoppedProcess, View};
+use super::frozen::{Bytecode, StoppedProcess, View};
 use super::roots::{RootList, is_pointer};
 
 const MAX_NAME_LEN: usize = 512;
-
-/// A program of bytecode: where its code is, and names from its file.
-#[derive(Debug)]
-pub struct Bytecode<'a> {
-    /// The code in memory.
-    pub code: Code,
-    /// Address of the variable that leads to all global variables.
-    pub globals: Address,
-    /// Names of global variables; none without the program's file.
-    pub names: Vec<GlobalName>,
-    /// Debug events; `None` if the program has none.
-    pub events: Option<Events<'a>>,
-}
 
 /// Adds the fields of modules, then all global variables.
 pub(super) fn add_globals(

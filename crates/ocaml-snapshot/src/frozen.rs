@@ -1,6 +1,8 @@
 //! A process that does not run: its memory, and what is known of it before its heap is walked.
 
 use memtrail_heap::write::Sample;
+use memtrail_ocaml::bytecode::stack::Code;
+use memtrail_ocaml::bytecode::{Events, GlobalName};
 use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::Extent;
 use memtrail_ocaml::heap::finalisers::Kind;
@@ -8,7 +10,6 @@ use memtrail_ocaml::heap::frames::Frame;
 use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::{Address, Layout, Memory};
 
-use crate::bytecode::Bytecode;
 use crate::mapped::Mapped;
 use crate::symbols::Symbols;
 
@@ -83,6 +84,19 @@ pub trait StoppedProcess: Memory + Copy {
         let _ = value;
         false
     }
+}
+
+/// A program of bytecode: where its code is, and names from its file.
+#[derive(Debug)]
+pub struct Bytecode<'a> {
+    /// The code in memory.
+    pub code: Code,
+    /// Address of the variable that leads to all global variables.
+    pub globals: Address,
+    /// Names of global variables; none without the program's file.
+    pub names: Vec<GlobalName>,
+    /// Debug events; `None` if the program has none.
+    pub events: Option<Events<'a>>,
 }
 
 /// A frozen process with an OCaml runtime.

@@ -40,9 +40,8 @@ mod stacks;
 mod symbols;
 mod tracked;
 
-pub use bytecode::Bytecode;
 pub use details::RuntimeDetails;
-pub use frozen::{Slots, StoppedProcess, View};
+pub use frozen::{Bytecode, Slots, StoppedProcess, View};
 pub use mapped::Mapped;
 pub use roots::RootList;
 pub use source::{counters, regions, roots, source};

@@ -2,11 +2,11 @@
 
 use memtrail_heap::write::{Layout, Region, Space};
 use memtrail_ocaml::Address;
+use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::{Extent, chunks, pools, statics};
 use memtrail_ocaml::symbols::heap as names;
 
 use super::frozen::{StoppedProcess, View};
-use super::orphans;
 
 /// OCaml 4: chunks, the minor heap, static data.
 pub(crate) fn single<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Region<'v>> {
@@ -53,8 +53,25 @@ pub(crate) fn multicore<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Regi
         let minor = pools::minor(memory, layout, state);
         regions.extend(minor.and_then(|extent| minor_heap(view, state, extent)));
     }
-    orphans::memory(view, &mut regions);
+    orphaned(view, &mut regions);
     regions
+}
+
+/// OCaml 5: adds pools and large blocks of domains that have ended, unless another domain has taken them over.
+fn orphaned<'v>(view: &'v View<'_, impl StoppedProcess>, regions: &mut Vec<Region<'v>>) {
+    let (memory, version) = (&view.memory, view.layout.version);
+    let Some((code, address)) = view.code_of(names::ORPHANS) else { return };
+    let is_mapped = |address| view.mapped.contains(address);
+    let candidates = referred(code, address);
+    let Some(at) = pools::find_orphans(memory, version, candidates, is_mapped) else { return };
+    let bytes = 8 * pools::POOL_WORDS;
+    pools::each_orphaned_pool(memory, version, at, is_mapped, |pool| {
+        let layout = Layout::Slots { first: pool.first, slot: pool.slot };
+        regions.extend(region(view, Extent { start: pool.start, bytes }, Space::Major, layout));
+    });
+    pools::each_orphaned_large(memory, at, |extent| {
+        regions.extend(region(view, extent, Space::Large, Layout::Linear { free_colour: None }));
+    });
 }
 
 fn minor_heap<'v>(

@@ -64,10 +64,17 @@ impl Version {
         if self < Self::NEWEST {
             return Ok(self);
         }
-        match release().filter(|release| release.is_after(Self::NEWEST)) {
+        match release().filter(|release| Self::NEWEST.is_before(*release)) {
             Some(release) => Err(Unsupported::Newer(release)),
             None => Ok(self),
         }
+    }
+
+    /// True if a release is of a later series than this version.
+    fn is_before(self, release: Release) -> bool {
+        let mut numbers = self.name().split('.').map_while(|number| number.parse::<u16>().ok());
+        let series = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        (release.major, release.minor) > series
     }
 
     /// The runtime's family.
@@ -272,6 +279,14 @@ mod tests {
         assert!(refusal.to_string().contains("OCaml 5.6.0"), "{refusal}");
         assert_eq!(Version::ALL.last(), Some(&newest));
         assert_eq!(Version::named("4.14"), Some(Version::V4_14));
+    }
+
+    #[test]
+    fn a_patch_release_is_of_the_same_series() {
+        let release = |text: &str| Release::parse(text.as_bytes()).unwrap();
+        assert!(!Version::V5_5.is_before(release("5.5.99")));
+        assert!(Version::V5_5.is_before(release("5.10.0")));
+        assert!(Version::V5_5.is_before(release("6.0.0~alpha1")));
     }
 
     #[test]

@@ -11,7 +11,6 @@ use rustc_hash::FxHashMap;
 use crate::blocks::{Block, Blocks, Row};
 use crate::ids::Ids;
 use crate::live_series::LiveSeries;
-use crate::profile::Profile;
 use crate::threads::{ThreadLog, Threads};
 use crate::time::Elapsed;
 
@@ -201,14 +200,19 @@ impl ProfileBuilder {
         self.early.retain(|_, early| early.promoted.max(early.collected) >= Some(before));
     }
 
-    /// Exchanges what is built for what `profile` has.
-    pub(crate) fn exchange(&mut self, profile: &mut Profile) {
-        std::mem::swap(&mut self.blocks, &mut profile.blocks);
-        std::mem::swap(&mut self.live_series, &mut profile.live_series);
-        std::mem::swap(&mut self.threads, &mut profile.threads);
-        std::mem::swap(&mut self.ids, &mut profile.ids);
-        profile.end = self.end;
-        profile.inconsistent = self.inconsistent;
+    /// Exchanges what is built, and gives the time of the last event and what made no sense.
+    pub(crate) fn exchange(
+        &mut self,
+        blocks: &mut Blocks,
+        live_series: &mut LiveSeries,
+        threads: &mut Option<Threads>,
+        ids: &mut Ids,
+    ) -> (Elapsed, Inconsistencies) {
+        std::mem::swap(&mut self.blocks, blocks);
+        std::mem::swap(&mut self.live_series, live_series);
+        std::mem::swap(&mut self.threads, threads);
+        std::mem::swap(&mut self.ids, ids);
+        (self.end, self.inconsistent)
     }
 
     /// Puts in order all that has come; there is no more.

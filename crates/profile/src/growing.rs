@@ -137,7 +137,7 @@ impl Known {
         threads: Option<ThreadLog>,
         rates: Option<RateChanges>,
     ) {
-        self.builder.exchange(&mut self.profile);
+        self.profile.exchange(&mut self.builder);
         if let Some(rates) = rates {
             self.builder.rates(rates);
         }
@@ -148,7 +148,7 @@ impl Known {
     }
 
     fn take_back(&mut self, follow: &mut Follow) {
-        self.builder.exchange(&mut self.profile);
+        self.profile.exchange(&mut self.builder);
         self.exchange_tables(follow);
         self.profile.damage = follow.anomalies().clone();
         self.profile.learn_rates();

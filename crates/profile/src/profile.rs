@@ -107,6 +107,12 @@ impl Profile {
         self.estimator.learn(self.adapted.as_ref());
     }
 
+    /// Exchanges what is built for what the profile has.
+    pub(crate) fn exchange(&mut self, builder: &mut ProfileBuilder) {
+        let Self { blocks, live_series, threads, ids, .. } = self;
+        (self.end, self.inconsistent) = builder.exchange(blocks, live_series, threads, ids);
+    }
+
     /// The row of the block with an id of the trace.
     pub fn find(&self, id: BlockId) -> Option<Row> {
         self.ids.find(id)

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use crate::{Edge, Node, Place, References, Root};
+use crate::graph::{Edge, Node, Place, References, Root};
 
 /// Whether a block is reachable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -370,7 +370,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_read_without_a_panic(rest in prop::collection::vec(any::<u8>(), 0..60)) {
-            let mut bytes = crate::MAGIC.to_vec();
+            let mut bytes = crate::format::MAGIC.to_vec();
             bytes.push(1);
             bytes.extend(rest);
             crate::fuzz::references(&bytes);

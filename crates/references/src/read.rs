@@ -3,10 +3,9 @@
 use memtrail_leb128::{Cursor, unzigzag};
 use memtrail_trace::BlockId;
 
-use crate::write::kind;
-use crate::{
-    Block, Bytes, Edge, HeapBlock, MAGIC, Module, Node, OLDEST, Place, References, Root, Thread,
-    VERSION, Variable,
+use crate::format::{MAGIC, OLDEST, VERSION, kind};
+use crate::graph::{
+    Block, Bytes, Edge, HeapBlock, Module, Node, Place, References, Root, Thread, Variable,
 };
 
 /// Why bytes are no such file.

@@ -11,22 +11,8 @@
 
 use memtrail_leb128::{put, put_bytes, zigzag};
 
-use crate::{MAGIC, Place, References, VERSION};
-
-/// Kinds of roots.
-pub(crate) mod kind {
-    pub(crate) const DATA: u64 = 0;
-    pub(crate) const NAMED_DATA: u64 = 1;
-    pub(crate) const STACK: u64 = 2;
-    pub(crate) const THREAD_LOCAL: u64 = 3;
-    pub(crate) const ELSEWHERE: u64 = 4;
-    /// Since version 2.
-    pub(crate) const POSITIONED_DATA: u64 = 5;
-    /// Since version 3.
-    pub(crate) const HEAP: u64 = 6;
-    /// Since version 4.
-    pub(crate) const SYSTEM_CALL: u64 = 7;
-}
+use crate::format::{MAGIC, VERSION, kind};
+use crate::graph::{Place, References};
 
 impl References {
     /// The file's bytes.

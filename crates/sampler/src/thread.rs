@@ -3,36 +3,19 @@
 //! It needs no initialisation and has no destructor, so that it can be used from the thread's first
 //! allocation to its last.
 
-use std::cell::Cell;
 use std::mem::MaybeUninit;
 #[cfg(all(feature = "preloaded", target_arch = "x86_64"))]
 use std::mem::offset_of;
 
 use crate::draw::Draws;
 use crate::rate::{Rate, Unit};
-#[cfg(all(feature = "preloaded", target_arch = "x86_64"))]
-use crate::thread_slot::subtract;
 use crate::thread_slot::with;
+#[cfg(all(feature = "preloaded", target_arch = "x86_64"))]
+use crate::thread_slot::{Thread, subtract};
 use crate::units::{Bytes, Samples};
 
 /// Bytes after which a thread looks whether a profile was started or stopped. That takes some nanoseconds.
 const LOOK_EVERY: u64 = 64 << 10;
-
-/// The state of a thread. Zeros are the state of a new one.
-pub(crate) struct Thread {
-    /// Bytes before this thread must look. When it must, what is left is more than there was.
-    left: Cell<u64>,
-    /// What `left` was after the last look.
-    granted: Cell<u64>,
-    /// Callbacks and suspensions under way.
-    suspended: Cell<u32>,
-    /// Uses of the current profile under way.
-    in_use: Cell<u32>,
-    /// The profile that is drawn for; 0 for none.
-    generation: Cell<u64>,
-    /// The draws for that profile.
-    draws: Cell<MaybeUninit<Draws>>,
-}
 
 /// What a thread must know of a profile to draw.
 #[derive(Clone, Copy)]
@@ -107,25 +90,6 @@ pub(crate) fn draw(profile: Drawn, size: Bytes, seed: impl FnOnce() -> u64) -> S
         thread.draws.set(MaybeUninit::new(draws));
         samples
     })
-}
-
-impl Thread {
-    #[cfg(not(feature = "preloaded"))]
-    pub(crate) const fn new() -> Self {
-        Self {
-            left: Cell::new(0),
-            granted: Cell::new(0),
-            suspended: Cell::new(0),
-            in_use: Cell::new(0),
-            generation: Cell::new(0),
-            draws: Cell::new(MaybeUninit::uninit()),
-        }
-    }
-
-    fn grant(&self, bytes: u64) {
-        self.granted.set(bytes);
-        self.left.set(bytes);
-    }
 }
 
 /// Whether nothing is sampled in this thread.

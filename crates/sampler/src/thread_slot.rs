@@ -1,10 +1,48 @@
-//! Where the state of a thread is.
+//! The state of a thread, and where it is.
 //!
 //! In a preloaded library, Rust's `thread_local!` asks the dynamic linker for the address, which newer versions of
 //! glibc let call `malloc`. There the state is in the initial-exec model: its address is the thread pointer plus a
 //! constant. The library is loaded when the program is, so there is room for it.
 
-use crate::thread::Thread;
+use std::cell::Cell;
+use std::mem::MaybeUninit;
+
+use crate::draw::Draws;
+
+/// The state of a thread. Zeros are the state of a new one.
+pub(crate) struct Thread {
+    /// Bytes before this thread must look. When it must, what is left is more than there was.
+    pub(crate) left: Cell<u64>,
+    /// `left` after the last look.
+    pub(crate) granted: Cell<u64>,
+    /// Callbacks and suspensions under way.
+    pub(crate) suspended: Cell<u32>,
+    /// Uses of the current profile under way.
+    pub(crate) in_use: Cell<u32>,
+    /// The profile that is drawn for; 0 for none.
+    pub(crate) generation: Cell<u64>,
+    /// The draws for that profile.
+    pub(crate) draws: Cell<MaybeUninit<Draws>>,
+}
+
+impl Thread {
+    #[cfg(not(feature = "preloaded"))]
+    const fn new() -> Self {
+        Self {
+            left: Cell::new(0),
+            granted: Cell::new(0),
+            suspended: Cell::new(0),
+            in_use: Cell::new(0),
+            generation: Cell::new(0),
+            draws: Cell::new(MaybeUninit::uninit()),
+        }
+    }
+
+    pub(crate) fn grant(&self, bytes: u64) {
+        self.granted.set(bytes);
+        self.left.set(bytes);
+    }
+}
 
 #[cfg(not(feature = "preloaded"))]
 thread_local! {

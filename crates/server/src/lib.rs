@@ -26,5 +26,5 @@ pub use trigger::SnapshotTrigger;
 #[cfg(feature = "typescript")]
 pub fn declare(declarations: &mut memtrail_engine::typescript::Declarations) {
     declarations.add::<events::EventsResponse>();
-    declarations.add::<trigger::TakeSnapshotResponse>();
+    declarations.add::<routes::TakeSnapshotResponse>();
 }

@@ -16,17 +16,21 @@ use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
-use memtrail_engine::{Engine, Status};
+use memtrail_engine::{ApiError, Engine, ErrorResponse, RecordingId, Status};
+use serde::Serialize;
+use serde_json::Value;
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 use crate::assets::SERVED;
 use crate::events::RecordingEvents;
 use crate::guard::{self, Guard};
-use crate::trigger::{self, SnapshotTrigger};
+use crate::trigger::SnapshotTrigger;
 
 /// Bytes of a query; the longest that a page sends are lists of some thousand ids.
 const MAX_QUERY_LEN: usize = 1 << 18;
+/// Bytes of a request for a snapshot.
+const MAX_REQUEST_LEN: usize = 1000;
 /// How long a query waits for an analysis before the response is that it is under way.
 const PATIENCE: Duration = Duration::from_secs(1);
 
@@ -44,7 +48,7 @@ pub(crate) fn router(shared: Shared, guard: Arc<Guard>) -> Router {
     let mut routes = Router::new()
         .route("/{token}", get(to_folder))
         .route("/{token}/api/query", post(query))
-        .route("/{token}/api/snapshot", post(trigger::take))
+        .route("/{token}/api/snapshot", post(take_snapshot))
         .route("/{token}/api/events", get(events));
     for asset in &SERVED {
         let file = || async { ([(header::CONTENT_TYPE, asset.media_type)], asset.content) };
@@ -97,6 +101,43 @@ async fn query(State(shared): State<Shared>, request: Request) -> Response {
 
 fn ended() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, "the server ends\n").into_response()
+}
+
+/// That the program has been asked.
+#[derive(Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub(crate) struct TakeSnapshotResponse {
+    asked: bool,
+}
+
+/// `POST {"rec": 0}`.
+async fn take_snapshot(State(shared): State<Shared>, request: Request) -> Response {
+    let body = to_bytes(request.into_body(), MAX_REQUEST_LEN).await.unwrap_or_default();
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let recording = request["rec"].as_u64().and_then(|rec| u32::try_from(rec).ok());
+    let taken = match recording {
+        None => Err(ApiError::bad("no recording is named")),
+        Some(rec) => {
+            let (engine, trigger) = (Arc::clone(&shared.engine), shared.trigger.clone());
+            let work = move || {
+                engine.may_take_snapshot(RecordingId(rec))?;
+                let nobody = || ApiError::bad("nobody here can ask the program");
+                trigger.ok_or_else(nobody)?.take(RecordingId(rec))
+            };
+            let failed = |_| ApiError::bad("the program could not be asked");
+            tokio::task::spawn_blocking(work).await.map_err(failed).flatten()
+        }
+    };
+    let (status, body) = match taken {
+        Ok(()) => (StatusCode::OK, serde_json::to_string(&TakeSnapshotResponse { asked: true })),
+        Err(api_error) => {
+            let status = StatusCode::from_u16(api_error.status.http());
+            let body = serde_json::to_string(&ErrorResponse { error: &api_error });
+            (status.unwrap_or(StatusCode::BAD_REQUEST), body)
+        }
+    };
+    let body = body.unwrap_or_default();
+    (status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
 /// A version that is none is as if there were none: the page hears of all.

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use crate::Wrong;
-use crate::number::{Number, spaces, unit};
+use crate::number::{Number, Wrong, spaces, unit};
 
 /// What durations look like, for messages.
 pub const DURATIONS: &str = "durations are like 12.5s, 1m30s, 250ms";

@@ -26,21 +26,9 @@ mod size;
 use std::time::Duration;
 
 pub use duration::{DURATIONS, MAX_DURATION, TIMES};
-pub use number::Number;
+pub use number::{Number, Wrong};
 pub use renamed::Renamed;
 pub use size::{LARGEST, SIZES, Size};
-
-/// What is wrong with a text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
-pub struct Wrong {
-    /// At which byte of the text.
-    pub at: usize,
-    /// What is wrong, without the place.
-    pub message: String,
-    /// What could be written in its place.
-    pub hint: Option<&'static str>,
-}
 
 /// The text is a size, and nothing else.
 pub fn size(text: &str) -> Result<Size, String> {

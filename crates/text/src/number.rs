@@ -1,6 +1,16 @@
 //! Decimal numbers, exact, and the units behind them.
 
-use crate::Wrong;
+/// Error in a text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct Wrong {
+    /// Its byte in the text.
+    pub at: usize,
+    /// The fault, without the place.
+    pub message: String,
+    /// Text that could be written in its place.
+    pub hint: Option<&'static str>,
+}
 
 /// A number with nine places after the point.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,6 @@
 //! Sizes.
 
-use crate::Wrong;
-use crate::number::{Number, unit};
+use crate::number::{Number, Wrong, unit};
 
 /// What sizes look like, for messages.
 pub const SIZES: &str = "sizes are like 512, 4K, 1.5M, 2GiB";

@@ -7,10 +7,12 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use crate::{results, trusted_folder};
+use crate::trusted_folder;
 
 /// The first part of the names of helpers.
 pub(crate) const PREFIX: &str = "types-";
+/// The first part of the names of results.
+pub(crate) const RESULT_PREFIX: &str = "found-types-";
 /// Files that were not used for so long are removed.
 const MAX_UNUSED: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
@@ -23,7 +25,7 @@ pub(crate) struct Limits {
 
 /// True for the name of a file that this crate keeps: a helper, or a result.
 pub fn is_kept(name: &str) -> bool {
-    [PREFIX, results::PREFIX].iter().any(|prefix| name.starts_with(prefix))
+    [PREFIX, RESULT_PREFIX].iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// The first folder of the usual ones that only this user can change.

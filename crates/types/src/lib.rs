@@ -12,7 +12,9 @@
 mod cache;
 #[cfg(feature = "find")]
 pub mod compiler;
+mod content;
 mod digest;
+mod error;
 #[cfg(feature = "find")]
 pub mod find;
 mod format;
@@ -47,8 +49,8 @@ mod write_table;
 #[cfg(feature = "find")]
 pub use cache::is_kept;
 pub use digest::Digest;
+pub use error::{Cause, Error};
 pub use format::FILE;
 pub use problem::{Problem, Reason};
-pub use read::{Cause, Error};
 pub use slot::{Position, Slot, SlotKind};
 pub use unit::{Evidence, Field, Layout, Types, Unit};

@@ -1,10 +1,10 @@
 //! What a plugin (`.cmxs`) has about its units: what an executable that loads it checks.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::digest::Digest;
 use crate::marshal::{Marshalled, Value};
-use crate::program::{Error, Image, ProgramUnit, members};
+use crate::program::{Error, Image, Program, ProgramUnit, members};
 
 const HEADER: &[u8] = b"caml_plugin_header";
 
@@ -31,6 +31,51 @@ impl<'a> Plugin<'a> {
         let (mut units, imports) = header_of(header).ok_or(Error::Damaged)?;
         image.measure(&mut units);
         Ok(Self { units, imports, symbols: image.symbols })
+    }
+}
+
+impl<'a> Program<'a> {
+    /// Adds the units of a plugin that `is_wanted` wants by their names, and gives how many. None if the program
+    /// cannot load the plugin: an interface that it was compiled with is not the program's.
+    pub fn add_plugin(&mut self, plugin: Plugin<'a>, is_wanted: impl Fn(&str) -> bool) -> usize {
+        let known: HashMap<&str, Digest> = self
+            .units
+            .iter()
+            .chain(&self.interfaces)
+            .filter_map(|unit| Some((unit.name.as_str(), unit.interface?)))
+            .collect();
+        let fits = |name: &str, digest: Digest| known.get(name).is_none_or(|&own| own == digest);
+        if !plugin.imports.iter().all(|(name, digest)| fits(name, *digest)) {
+            return 0;
+        }
+        let linked: HashSet<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
+        let is_new =
+            |unit: &ProgramUnit| is_wanted(&unit.name) && !linked.contains(unit.name.as_str());
+        let units: Vec<ProgramUnit> = plugin.units.into_iter().filter(is_new).collect();
+        let count = units.len();
+        if count == 0 {
+            return 0;
+        }
+        // Interfaces that have no implementation, or one in another plugin.
+        let new = plugin.imports.into_iter().filter(|(name, _)| !known.contains_key(name.as_str()));
+        let new: Vec<ProgramUnit> = new
+            .map(|(name, digest)| {
+                let interface = Some(digest);
+                ProgramUnit {
+                    name,
+                    interface,
+                    implementation: None,
+                    fields: None,
+                    members: Vec::new(),
+                }
+            })
+            .collect();
+        self.units.extend(units);
+        self.symbols.extend(plugin.symbols);
+        self.interfaces.extend(new);
+        let linked: HashSet<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
+        self.interfaces.retain(|interface| !linked.contains(interface.name.as_str()));
+        count
     }
 }
 

@@ -1,6 +1,6 @@
 //! What an executable has about its units: names, digests, and the sizes of their blocks.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol as _};
@@ -8,7 +8,6 @@ use thiserror::Error;
 
 use crate::digest::Digest;
 use crate::marshal::{Marshalled, Value};
-use crate::plugin::Plugin;
 
 /// An executable, and the plugins that it loaded.
 #[derive(Debug)]
@@ -20,7 +19,7 @@ pub struct Program<'a> {
     /// What the linker identifies it by, in hexadecimal, if it has that.
     pub build_id: Option<String>,
     /// Addresses of the symbols of OCaml code and data.
-    symbols: HashMap<&'a [u8], u64>,
+    pub(crate) symbols: HashMap<&'a [u8], u64>,
 }
 
 /// A unit as the executable has it.
@@ -80,49 +79,6 @@ impl<'a> Program<'a> {
             units.into_iter().partition(|unit| unit.implementation.is_some());
         image.measure(&mut units);
         Ok(Self { units, interfaces, build_id, symbols: image.symbols })
-    }
-
-    /// Adds the units of a plugin that `is_wanted` wants by their names, and gives how many. None if the program
-    /// cannot load the plugin: an interface that it was compiled with is not the program's.
-    pub fn add_plugin(&mut self, plugin: Plugin<'a>, is_wanted: impl Fn(&str) -> bool) -> usize {
-        let known: HashMap<&str, Digest> = self
-            .units
-            .iter()
-            .chain(&self.interfaces)
-            .filter_map(|unit| Some((unit.name.as_str(), unit.interface?)))
-            .collect();
-        let fits = |name: &str, digest: Digest| known.get(name).is_none_or(|&own| own == digest);
-        if !plugin.imports.iter().all(|(name, digest)| fits(name, *digest)) {
-            return 0;
-        }
-        let linked: HashSet<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
-        let is_new =
-            |unit: &ProgramUnit| is_wanted(&unit.name) && !linked.contains(unit.name.as_str());
-        let units: Vec<ProgramUnit> = plugin.units.into_iter().filter(is_new).collect();
-        let count = units.len();
-        if count == 0 {
-            return 0;
-        }
-        // Interfaces that have no implementation, or one in another plugin.
-        let new = plugin.imports.into_iter().filter(|(name, _)| !known.contains_key(name.as_str()));
-        let new: Vec<ProgramUnit> = new
-            .map(|(name, digest)| {
-                let interface = Some(digest);
-                ProgramUnit {
-                    name,
-                    interface,
-                    implementation: None,
-                    fields: None,
-                    members: Vec::new(),
-                }
-            })
-            .collect();
-        self.units.extend(units);
-        self.symbols.extend(plugin.symbols);
-        self.interfaces.extend(new);
-        let linked: HashSet<&str> = self.units.iter().map(|unit| unit.name.as_str()).collect();
-        self.interfaces.retain(|interface| !linked.contains(interface.name.as_str()));
-        count
     }
 
     /// Whether its compiler has flambda, which gives functions other numbers and closures other environments than

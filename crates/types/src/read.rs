@@ -1,9 +1,9 @@
 //! Reads the file, and what the helper writes. Any bytes give a result or an error with its offset.
 
-use thiserror::Error;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::digest::Digest;
+use crate::error::{Cause, Error};
 use crate::format::{MAGIC, OLDEST, VERSION, WITH_CONTENTS, kind};
 use crate::problem::{Problem, Reason};
 use crate::read_table::{Section, content, contents, has_content, slot, table};
@@ -11,43 +11,6 @@ use crate::slot::Slot;
 use crate::term::{Content, TypeTable};
 use crate::unit::{Evidence, Layout, Types, Unit};
 use memtrail_leb128::Cursor;
-
-/// Where and why a file cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("at byte {offset}: {cause}")]
-pub struct Error {
-    /// Offset in the file.
-    pub offset: u64,
-    /// What is wrong there.
-    pub cause: Cause,
-}
-
-/// What is wrong.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Cause {
-    /// The first bytes are not those of the format.
-    #[error("not a file of types")]
-    Magic,
-    /// A version that this reader does not know.
-    #[error("file of types of version {0}, and this reader knows up to version {VERSION}")]
-    Version(u8),
-    /// The checksum is not that of the bytes.
-    #[error("the file's checksum does not match its bytes")]
-    Checksum,
-    /// The file ends within a section.
-    #[error("the file ends here, before its last section does")]
-    Truncated,
-    /// A section that does not add up.
-    #[error("damaged {0}")]
-    Section(&'static str),
-}
-
-impl Cause {
-    pub(crate) const fn at(self, offset: usize) -> Error {
-        Error { offset: offset as u64, cause: self }
-    }
-}
 
 /// A section of the helper's output.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Reads the table of types: terms, declarations, modules, extensions, functions and tags of dynamic values.
 
+use crate::error::{Cause, Error};
 use crate::format::kind;
-use crate::read::{Cause, Error};
 use crate::slot::{Position, Slot, SlotKind};
 use crate::term::{
     Arrow, Constructor, Content, Declaration, DeclarationId, Definition, DynamicTag, Extension,

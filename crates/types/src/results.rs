@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use memtrail_map::MappedFile;
 use xxhash_rust::xxh3::Xxh3Default;
 
-use crate::cache::{self, Limits};
+use crate::cache::{self, Limits, RESULT_PREFIX};
 use crate::compiler::Compiler;
 use crate::find::Files;
 use crate::problem::Reason;
@@ -20,8 +20,6 @@ use crate::program::{Program, ProgramUnit};
 use crate::trusted_folder;
 use crate::unit::Types;
 
-/// The first part of the names of their files.
-pub(crate) const PREFIX: &str = "found-types-";
 /// The most results that are kept. That of coqc's 600 units takes ten million bytes.
 const LIMITS: Limits = Limits { files: 64, bytes: 128 << 20 };
 
@@ -70,7 +68,7 @@ impl Place {
                 }
             }
         }
-        let file = folder.join(format!("{PREFIX}{:032x}", hash.digest128()));
+        let file = folder.join(format!("{RESULT_PREFIX}{:032x}", hash.digest128()));
         Some(Self { folder, file })
     }
 
@@ -93,7 +91,7 @@ impl Place {
             return;
         }
         if self.write(types).is_ok() {
-            cache::remove_old(&self.folder, PREFIX, &self.file, LIMITS);
+            cache::remove_old(&self.folder, RESULT_PREFIX, &self.file, LIMITS);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::term::Content;
+use crate::content::Content;
 
 /// One slot: a global variable.
 #[derive(Clone, Debug, PartialEq, Eq)]

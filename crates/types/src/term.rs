@@ -7,17 +7,7 @@
 
 use crate::slot::{Position, Slot};
 
-/// A term: a place in [`TypeTable::terms`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct TermId(pub u32);
-
-/// A declaration: a place in [`TypeTable::declarations`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct DeclarationId(pub u32);
-
-/// The layout of a module's block: a place in [`TypeTable::modules`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ModuleId(pub u32);
+pub use crate::content::{Content, DeclarationId, ModuleId, TermId};
 
 /// All terms, declarations and module layouts of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -279,19 +269,6 @@ pub struct FreeVariable {
     pub name: String,
     /// Its type; `None` if it is one of the compiler's own.
     pub ty: Option<TermId>,
-}
-
-/// What a slot of a module's block holds, beyond its text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Content {
-    /// Nothing is known.
-    Unknown,
-    /// A value of this type.
-    Value(TermId),
-    /// A module's block.
-    Module(ModuleId),
-    /// The constructor of an extensible type: a place in [`TypeTable::extensions`].
-    Extension(u32),
 }
 
 impl TypeTable {

@@ -1,11 +1,11 @@
 /** Rows of one height, of which only those in sight exist, with a cursor that the keyboard moves. */
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { ReadonlySignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { percent } from "../text/units.ts";
 import { asksForMenu } from "../widgets/Menu.tsx";
 import { useSize } from "../widgets/size.ts";
 import type { Column } from "./columns.ts";
+import type { GridRows } from "./gridRows.ts";
 import type { Line } from "./outline.ts";
 import type { Selection } from "./selection.ts";
 
@@ -17,25 +17,6 @@ const EDGE = 90;
 const MARGIN = 8;
 /** Browsers do not scroll further than this many pixels. */
 const HIGHEST = 12_000_000;
-
-/** Rows as the grid needs them: some not there yet, some open. */
-export interface GridRows<R> {
-  readonly changes: ReadonlySignal<number>;
-  readonly size: number;
-  line(index: number): Line<R> | null;
-  /** Rows from one index up to another are looked at. */
-  need(from: number, to: number): void;
-  canOpen(line: Line<R>): boolean;
-  isOpen(line: Line<R>): boolean;
-  isWaiting(line: Line<R>): boolean;
-  toggle(line: Line<R>, open: boolean): void;
-  /** What identifies a row, wherever it is; null as long as it is not there. */
-  idOf(line: Line<R>): string | null;
-  /** The line of the row with this id, or -1 where it is not among those that are there. */
-  find(id: string): number;
-  /** Asks for more rows until that one is among them; not for all of very many. */
-  seek(id: string): Promise<void>;
-}
 
 /** The content of a row, except for its numbers. */
 export interface Looks<R> {

@@ -1,6 +1,6 @@
 /** Which rows of a table are selected: by what they are, so that they stay selected wherever they go. */
 import { useMemo, useState } from "preact/hooks";
-import type { GridRows } from "./Grid.tsx";
+import type { GridRows } from "./gridRows.ts";
 import type { Line } from "./outline.ts";
 
 interface SelectionState<R> {

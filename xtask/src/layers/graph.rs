@@ -37,10 +37,15 @@ impl Graph {
                 }
             }
         }
+        Graph::of(names.collect(), edges)
+    }
+
+    /// The graph of modules with these names, and the places of each dependency.
+    pub(super) fn of(names: Vec<String>, mut edges: BTreeMap<(usize, usize), Vec<String>>) -> Self {
         for places in edges.values_mut() {
             places.dedup();
         }
-        Graph { names: names.collect(), edges }
+        Graph { names, edges }
     }
 
     /// Of all modules; the root's is `crate`.

@@ -7,29 +7,14 @@ use memtrail_engine::heap::Outcome;
 use memtrail_engine::{Engine, Setting, SnapshotFacts};
 use memtrail_recording::{Outcome as Ending, Recording};
 
-use super::answer::Judged;
-use super::family;
-use super::gates::{self, BASELINE, Resolved};
+use super::gates::{self, BASELINE};
 use crate::error::{Failure, Kind};
 use crate::heap::joined::add_some_snapshots;
 use crate::recording_facts;
-use crate::recording_source::{Process, RecordingSource};
+use crate::recording_source::Process;
 use crate::snapshot_file::MemoryArgs;
 use crate::spinner::with_spinner;
 use crate::{damage, loading, outcome, references};
-
-/// Judges a recording, or all processes of a family. One that is not whole is not judged.
-pub(super) fn judge(
-    source: &RecordingSource,
-    gates: &Resolved,
-    memory: MemoryArgs,
-) -> Result<Vec<Judged>, Failure> {
-    if let Some(of) = &source.family {
-        return family::judge(source, of, gates, memory);
-    }
-    let baseline = gates.baseline.as_deref();
-    Ok(Judged::of_all(ask(source, memory, &gates.gates, baseline, Vec::new(), 0)?))
-}
 
 /// Judges a recording by some gates, beside so many of others; `largest` are snapshots that are not its own.
 pub(super) fn ask(

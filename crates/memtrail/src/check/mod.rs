@@ -25,7 +25,7 @@ use crate::recording_source::{Process, RecordingSource};
 use crate::run::{self, End, NativeArgs, Request, SnapshotArgs};
 use crate::snapshot_file::MemoryArgs;
 use crate::{html, json};
-use answer::{Checked, Verdict};
+use answer::{Checked, Judged, Verdict};
 use gates::Gates;
 
 /// What a page for the build's artifacts may have.
@@ -199,7 +199,7 @@ fn judge_into(
     source: RecordingSource,
     gates: &gates::Resolved,
 ) -> Result<(), Failure> {
-    match judge::judge(&source, gates, args.memory) {
+    match judge(&source, gates, args.memory) {
         Ok(answer) => checked.judged(answer, args.allow_undecided),
         Err(failure) if failure.kind() == Kind::Unjudged => {
             checked.could_not_judge(failure.message());
@@ -212,6 +212,19 @@ fn judge_into(
         checked.page = Some(path.clone());
     }
     Ok(())
+}
+
+/// Judges a recording, or all processes of a family. One that is not whole is not judged.
+fn judge(
+    source: &RecordingSource,
+    gates: &gates::Resolved,
+    memory: MemoryArgs,
+) -> Result<Vec<Judged>, Failure> {
+    if let Some(of) = &source.family {
+        return family::judge(source, of, gates, memory);
+    }
+    let baseline = gates.baseline.as_deref();
+    Ok(Judged::of_all(judge::ask(source, memory, &gates.gates, baseline, Vec::new(), 0)?))
 }
 
 fn write_results(args: &Args, checked: &Checked) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use memtrail_text::rounded::bytes;
 use serde::Serialize;
 
 use super::ability::Ability;
-use super::fact;
+use super::draw::fact;
 use crate::canvas::Canvas;
 use crate::run::{self, Native};
 use crate::snapshot;

@@ -1,6 +1,7 @@
 //! `memtrail doctor`: whether a program can be recorded, read while it runs, and named; and the way out where not.
 
 mod ability;
+mod draw;
 mod machine;
 mod process;
 mod program;
@@ -12,9 +13,9 @@ use std::process::ExitCode;
 use serde::Serialize;
 
 use crate::answer::{Form, put};
-use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
+use crate::canvas::Canvas;
 use crate::error::Failure;
-use ability::{Ability, Works};
+use ability::Ability;
 use machine::Machine;
 use process::ProcessFacts;
 use program::ProgramFacts;
@@ -94,25 +95,5 @@ fn draw(canvas: &mut Canvas, diagnosis: &Diagnosis) {
     if let Some(process) = &diagnosis.process {
         process.draw(canvas);
     }
-    canvas.gap();
-    for ability in &diagnosis.abilities {
-        let (style, mark) = match ability.works {
-            Works::Yes => (PLAIN, "yes "),
-            Works::Partly => (WARNING, "part"),
-            Works::No => (WARNING, "no  "),
-        };
-        let head = format!("{mark}  {}", ability.name);
-        canvas.item(if ability.works == Works::Yes { PLAIN } else { STRONG }, "", 6, &head);
-        if let Some(reason) = &ability.reason {
-            canvas.item(style, "      ", 6, reason);
-        }
-        if let Some(way_out) = &ability.way_out {
-            canvas.item(FAINT, "      ", 6, &format!("hint: {way_out}"));
-        }
-    }
-}
-
-/// A fact of the machine, a program or a process, in a line.
-fn fact(canvas: &mut Canvas, name: &str, text: &str) {
-    canvas.item(PLAIN, &format!("{name:<14}"), 14, text);
+    draw::abilities(canvas, &diagnosis.abilities);
 }

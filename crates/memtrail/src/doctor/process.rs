@@ -5,7 +5,7 @@ use memtrail_text::rounded::bytes;
 use serde::Serialize;
 
 use super::ability::Ability;
-use super::fact;
+use super::draw::fact;
 use crate::canvas::Canvas;
 use crate::error::Failure;
 use crate::snapshot;

@@ -8,7 +8,7 @@ use memtrail_ocaml::inspect::{Interpreter, Other, Rival, Verdict, inspect, inter
 use serde::Serialize;
 
 use super::ability::Ability;
-use super::fact;
+use super::draw::fact;
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
 use crate::run::{self, Native};

@@ -9,26 +9,13 @@ use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
 use super::key;
+pub(crate) use super::tables::Options;
 use super::tables::{Exported, NotExported, Tables};
 use crate::error::{Failure, Kind};
 use crate::json;
 use crate::output::is_standard;
 use crate::recording_source::Process;
-use crate::snapshot_file::MemoryArgs;
 use crate::spinner::with_spinner;
-
-/// Options of an export into a lake.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Options<'a> {
-    /// The folder.
-    pub(crate) lake: &'a Path,
-    /// Write the tables with a row for each block, too.
-    pub(crate) blocks: bool,
-    /// Replace names by pseudonyms.
-    pub(crate) redact: bool,
-    /// The limit of memory for snapshots.
-    pub(crate) memory: MemoryArgs,
-}
 
 /// The output of `--json`.
 #[derive(Debug, Serialize)]

@@ -25,17 +25,29 @@ use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
 use memtrail_recording::{Description, Recording};
 
-use super::lake::Options;
 use crate::error::{Failure, Kind};
 use crate::heap::input::Input;
 use crate::process::memory::ResidentMemory;
-use crate::snapshot_file::stored;
+use crate::snapshot_file::{MemoryArgs, stored};
 use crate::{damage, leaks, loading, rates, recording_facts, snapshot_file, threads};
 
 /// The label of a recording with the name of its program.
 const SERVICE: &str = "service.name";
 /// The label with its version.
 const VERSION: &str = "service.version";
+
+/// Options of an export into a lake.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Options<'a> {
+    /// The folder.
+    pub(crate) lake: &'a Path,
+    /// Write the tables with a row for each block, too.
+    pub(crate) blocks: bool,
+    /// Replace names by pseudonyms.
+    pub(crate) redact: bool,
+    /// The limit of memory for snapshots.
+    pub(crate) memory: MemoryArgs,
+}
 
 /// Writes recordings into a lake.
 pub(super) struct Tables<'a> {

@@ -6,13 +6,14 @@ use memtrail_engine::question::{
     Family, HistogramQuestion, KindHistogram, OwnersQuestion, Selection,
 };
 use memtrail_heap::Bytes;
-use memtrail_heap::query::{KindOrder, KindRow};
+use memtrail_heap::query::KindOrder;
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::find;
 use super::input::Which;
+use super::kind_table;
 use super::owners;
-use super::table::{Table, outside, unknown_dead};
+use super::table::{Table, unknown_dead};
 use crate::answer::{Printer, Recipient};
 use crate::canvas::{Canvas, FAINT};
 use crate::error::{Failure, Kind};
@@ -77,9 +78,6 @@ impl From<Order> for KindOrder {
     }
 }
 
-/// Parts of a row that are shown.
-const MAX_PARTS: usize = 3;
-
 /// What is said of what rows retain.
 const MORE_RETAINED: &str = "retained: what the blocks of a row retain one by one, without what several \
     of them retain jointly, which `heap retained --kind` counts; –: not computed";
@@ -135,11 +133,11 @@ fn draw(
     family: Option<&Family<KindHistogram>>,
 ) {
     let heading = if args.by == By::Type { "type or kind" } else { "kind" };
-    let mut headings = COLUMNS.to_vec();
+    let mut headings = kind_table::COLUMNS.to_vec();
     headings.extend(family.map(|_| "processes"));
     let mut table = Table::new(&headings, heading);
     for row in &answer.rows {
-        add(&mut table, row, family.map(|_| row.processes.len()));
+        kind_table::add(&mut table, row, family.map(|_| row.processes.len()));
     }
     let dead = answer.unreachable_blocks.zip(answer.unreachable_bytes);
     add_totals(&mut table, args, (answer.blocks, answer.bytes), dead);
@@ -157,33 +155,5 @@ fn add_totals(table: &mut Table, args: &Args, all: (u64, Bytes), dead: Option<(u
     } else {
         table.strong(total, "retained by all roots");
         table.faint(dead.map_or_else(unknown_dead, figures), "dead, not yet freed");
-    }
-}
-
-/// What a row of a table of kinds has before the name.
-pub(super) const COLUMNS: [&str; 4] = ["blocks", "size", "off-heap", "retained"];
-
-/// Adds a kind to a table, of a family with the number of its processes, and with what allocated its blocks.
-pub(super) fn add(table: &mut Table, row: &KindRow, processes: Option<usize>) {
-    let mut figures = vec![
-        grouped(row.blocks),
-        bytes(row.bytes.0 as f64),
-        outside(row.external),
-        row.retained.map_or_else(|| "–".into(), |size| format!("≥ {}", bytes(size.0 as f64))),
-    ];
-    figures.extend(processes.map(|processes| grouped(processes as u64)));
-    table.row(figures, format!("{}{}", row.kind, sharing(row.shared_by)));
-    for part in row.allocated.iter().take(MAX_PARTS) {
-        let figures = vec![grouped(part.blocks), bytes(part.bytes.0 as f64)];
-        table.faint(figures, format!("  {}", part.by.text()));
-    }
-}
-
-/// What is behind the name of memory outside the heap that blocks share.
-fn sharing(blocks: Option<u64>) -> String {
-    match blocks {
-        None => String::new(),
-        Some(1) => ", of 1 block".to_owned(),
-        Some(blocks) => format!(", shared by {} blocks", grouped(blocks)),
     }
 }

@@ -15,6 +15,7 @@ mod info;
 pub(crate) mod input;
 pub(crate) mod joined;
 mod joint;
+mod kind_table;
 pub(crate) mod named;
 mod owners;
 pub(crate) mod path;

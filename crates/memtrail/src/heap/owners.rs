@@ -5,7 +5,7 @@ use memtrail_heap::Bytes;
 use memtrail_heap::query::{OwnerDetails, OwnerRow, SharedPart};
 use memtrail_text::rounded::{bytes, grouped, percent};
 
-use super::histogram;
+use super::kind_table;
 use super::table::{Table, outside};
 use super::title::{Title, with_type};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
@@ -131,9 +131,9 @@ fn owned(canvas: &mut Canvas, contents: &KindHistogram) {
         return;
     }
     canvas.gap();
-    let mut table = Table::new(&histogram::COLUMNS, "what it owns, by type or kind");
+    let mut table = Table::new(&kind_table::COLUMNS, "what it owns, by type or kind");
     for row in contents.rows.iter().take(MAX_KINDS) {
-        histogram::add(&mut table, row, None);
+        kind_table::add(&mut table, row, None);
     }
     table.print(canvas);
     if contents.rows.len() > MAX_KINDS {

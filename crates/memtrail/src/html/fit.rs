@@ -9,9 +9,10 @@ use memtrail_recording::Recording;
 use memtrail_trace::subsample::{Fitted, NewIds, Room, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
 
+use super::attribute::attribute;
 use super::gzip::{estimate, gzip};
 use super::privacy::Privacy;
-use super::{answers, page, references, snapshots};
+use super::{answers, references, snapshots};
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_facts;
@@ -75,8 +76,7 @@ pub(super) fn pack(
     room -= references.iter().flatten().map(|packed| packed.bytes.len() as u64).sum::<u64>();
     let descriptions: Vec<Description> = recordings.iter().map(described).collect();
     for (number, description) in descriptions.iter().enumerate() {
-        let text =
-            page::attribute("description", &privacy.description(number, description.clone()));
+        let text = attribute("description", &privacy.description(number, description.clone()));
         room = room.saturating_sub(text.len() as u64 / 4 * 3);
     }
     let traces = recordings.iter().map(|recording| Ok(privacy.trace(open(recording)?)));

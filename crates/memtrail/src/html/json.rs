@@ -6,7 +6,9 @@ use std::path::Path;
 use memtrail_engine::describe::Subsampled;
 use serde::Serialize;
 
-use super::{Args, Packed, PackedSources, references};
+use super::fit::Packed;
+use super::references;
+use super::source_files::PackedSources;
 
 #[derive(Serialize)]
 pub(super) struct Written<'a> {
@@ -52,24 +54,23 @@ struct WrittenSnapshots {
 
 impl<'a> Written<'a> {
     pub(super) fn new(
-        args: &Args,
         path: &'a Path,
         bytes: usize,
         packed: &'a [Packed],
-        sources: &PackedSources,
+        redacted: bool,
+        sources: Option<&PackedSources>,
     ) -> Self {
-        let &PackedSources { files, left_out, .. } = sources;
         let mut snapshots = packed.iter().flat_map(|packed| &packed.snapshots);
         Self {
             output: path.to_string_lossy(),
             bytes,
             contents: snapshots.any(|one| one.is_included() && one.facts.contents),
-            redacted: args.redact,
+            redacted,
             recordings: packed.iter().map(WrittenRecording::new).collect(),
-            source_files: args
-                .source
-                .is_asked_for()
-                .then_some(WrittenSources { of: files + left_out, included: files }),
+            source_files: sources.map(|&PackedSources { files, left_out, .. }| WrittenSources {
+                of: files + left_out,
+                included: files,
+            }),
         }
     }
 }

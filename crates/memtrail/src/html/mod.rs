@@ -1,6 +1,7 @@
 //! `memtrail html`: recordings and the page in one file.
 
 mod answers;
+mod attribute;
 mod fit;
 mod gzip;
 mod json;
@@ -173,7 +174,10 @@ fn report(
     sources: &PackedSources,
 ) -> Result<(), Failure> {
     if args.json {
-        return crate::json::print(&json::Written::new(args, path, size, packed, sources));
+        let with_sources = args.source.is_asked_for();
+        let written =
+            json::Written::new(path, size, packed, args.redact, with_sources.then_some(sources));
+        return crate::json::print(&written);
     }
     if sources.left_out > 0 {
         let all = sources.files + sources.left_out;

@@ -21,10 +21,9 @@ use std::fmt::Write as _;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use memtrail_server::assets::{ENGINE_GZ, INDEX, SCRIPT, STYLE};
-use memtrail_text::markup::escaped;
-use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
+use super::attribute::attribute;
 use super::fit::Packed;
 use super::source_files::PackedSources;
 
@@ -95,12 +94,6 @@ pub(super) fn assemble(recordings: &[Packed], sources: &PackedSources, fragment:
         .replacen(STYLE_LINK, "", 1)
         .replacen(SCRIPT_LINK, &format!("<style>{style}</style>"), 1);
     index.replacen(BODY_END, &format!("{data}<script>{script}</script>\n  {BODY_END}"), 1)
-}
-
-/// An attribute with facts as JSON, and a space before it.
-pub(super) fn attribute(name: &str, facts: &impl Serialize) -> String {
-    let json = serde_json::to_string(facts).expect("it can always be written");
-    format!(r#" data-{name}="{}""#, escaped(&json))
 }
 
 /// As a content policy names a script.

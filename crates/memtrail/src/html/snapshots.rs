@@ -13,8 +13,8 @@ use memtrail_recording::Recording;
 use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
 
+use super::attribute::attribute;
 use super::gzip::{gunzip, gzip};
-use super::page;
 use super::privacy::Privacy;
 use crate::recording_facts;
 use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
@@ -46,7 +46,7 @@ impl Packed {
 
     /// Bytes that it takes, as if all of them were put into base64.
     pub(super) fn size(&self) -> u64 {
-        let text = (page::attribute("snapshot", &self.facts).len() + MARKUP) / 4 * 3;
+        let text = (attribute("snapshot", &self.facts).len() + MARKUP) / 4 * 3;
         (self.bytes.len() + self.types.len() + text) as u64
     }
 

@@ -7,8 +7,9 @@ use memtrail_recording::Recording;
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
+use super::args::Args;
 use super::look::{Found, look};
-use super::{Args, draw_more_suspects, draw_suspect};
+use super::text::{draw_more_suspects, draw_suspect};
 use crate::answer::{Answer, Recipient};
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;

@@ -10,7 +10,7 @@ use memtrail_engine::query::HeapLeaks;
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
-use super::Args;
+use super::args::Args;
 use crate::error::Failure;
 use crate::heap::joined::{Joined, WhichRecording};
 use crate::recording_facts;

@@ -6,7 +6,7 @@ use std::path::Path;
 use memtrail_engine::leaks::LeaksResponse;
 use memtrail_text::rounded::{bytes, percent};
 
-use super::next_line;
+use super::text::next_line;
 use crate::markdown::{code, escaped};
 use crate::{recording_facts, shell_quote};
 

@@ -18,10 +18,19 @@ use memtrail_text::rounded::grouped;
 use memtrail_trace::merge::{Copied, Part, merge};
 use memtrail_trace::{Detail, Reader, Timestamp, TraceInfo};
 
-use super::{ProcessNames, RecordingSource};
 use crate::error::{Failure, Kind};
 use crate::recording_facts;
 use crate::{damage, outcome};
+
+/// Names of the processes of a family that is read as one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ProcessNames {
+    /// As their recordings: `coqc-4711`.
+    #[default]
+    Labels,
+    /// By their order, without what the system called them: `coqc 1`.
+    Numbers,
+}
 
 /// Members whose traces can be read, and what is wrong with others.
 struct Sources<'a> {
@@ -57,12 +66,12 @@ impl Called<'_> {
     }
 }
 
-/// Merges the traces of several members of the family in `path`.
+/// Merges the traces of several members of the family in `path`. The recording is there as long as its files are open.
 pub(super) fn merged(
     path: &Path,
     members: &[&Member],
     names: ProcessNames,
-) -> Result<RecordingSource, Failure> {
+) -> Result<(Recording, Vec<File>), Failure> {
     let called = Called { members, names };
     let mut sources = Sources { members: Vec::new(), problems: Vec::new() };
     for &member in members {
@@ -113,7 +122,7 @@ pub(super) fn merged(
         description: describe(members, &called),
         problem: (!problems.is_empty()).then(|| problems.join("; ")),
     };
-    Ok(RecordingSource { recording, family: None, files })
+    Ok((recording, files))
 }
 
 fn open(member: &Member) -> Result<(&Recording, Bytes), String> {

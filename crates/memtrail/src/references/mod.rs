@@ -1,9 +1,10 @@
 //! Files of references to blocks from `malloc`: read, named, and shown.
 
 pub(crate) mod draw;
-pub(crate) mod naming;
+mod naming;
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use memtrail_engine::{Engine, RecordingId};
@@ -98,4 +99,19 @@ fn why_none(recording: &Recording) -> Option<String> {
             SnapshotOutcome::Complete { .. } => None,
         });
     Some(failed.unwrap_or_else(|| "no snapshot was taken".to_owned()))
+}
+
+/// Writes names into all files of a recording: it is then read without the program.
+pub(crate) fn name_files(folder: &Path) -> io::Result<()> {
+    for (_, path) in of_recording(folder) {
+        let bytes = fs::read(&path)?;
+        let mut references = References::read(&bytes).map_err(io::Error::other)?;
+        if naming::name(&mut references) {
+            let fresh = path.with_extension("named");
+            fs::write(&fresh, references.to_bytes())?;
+            fs::set_permissions(&fresh, fs::metadata(&path)?.permissions())?;
+            fs::rename(&fresh, &path)?;
+        }
+    }
+    Ok(())
 }

@@ -1,8 +1,6 @@
 //! Names the variables that refer to blocks, from the symbol tables of the program and its libraries.
 
 use std::collections::HashMap;
-use std::fs;
-use std::io;
 use std::path::Path;
 
 use memtrail_references::{Place, References, Variable};
@@ -24,19 +22,4 @@ pub(crate) fn name(references: &mut References) -> bool {
         is_any |= variable.is_some();
     }
     is_any
-}
-
-/// Writes names into all files of a recording: it is then read without the program.
-pub(crate) fn name_files(folder: &Path) -> io::Result<()> {
-    for (_, path) in super::of_recording(folder) {
-        let bytes = fs::read(&path)?;
-        let mut references = References::read(&bytes).map_err(io::Error::other)?;
-        if name(&mut references) {
-            let fresh = path.with_extension("named");
-            fs::write(&fresh, references.to_bytes())?;
-            fs::set_permissions(&fresh, fs::metadata(&path)?.permissions())?;
-            fs::rename(&fresh, &path)?;
-        }
-    }
-    Ok(())
 }

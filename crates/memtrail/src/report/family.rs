@@ -8,6 +8,7 @@ use memtrail_recording::{FileState, Recording, SMALLEST_WITH_LAST_SNAPSHOT, has_
 use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use serde::Serialize;
 
+use super::read::read;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::heap::table::Table;
 use crate::outcome;
@@ -246,7 +247,7 @@ fn size(process: &Process) -> f64 {
 }
 
 fn totals(recording: &Recording, question: &Question) -> Result<Totals, String> {
-    let profile = super::read(recording).map_err(|failure| failure.message().to_owned())?;
+    let profile = read(recording).map_err(|failure| failure.message().to_owned())?;
     let question = Question { top: 0, points: 1, ..*question };
     Ok(Report::new(&profile, &question, &Caveats::default()).totals)
 }

@@ -9,8 +9,8 @@ use memtrail_recording::Description;
 use memtrail_recording::collections::summary::Summary;
 use serde::Serialize;
 
-use super::Process;
 use super::family::FamilyReport;
+use super::read::Process;
 use crate::process::memory::ResidentMemory;
 
 /// Version of the object.

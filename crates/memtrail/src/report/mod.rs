@@ -8,6 +8,7 @@ mod json;
 mod link;
 mod markdown;
 mod places;
+mod read;
 mod redacted;
 mod sparkline;
 mod text;
@@ -18,22 +19,18 @@ mod tests;
 
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::ops::Deref;
 use std::process::ExitCode;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
 
 use jiff::tz::TimeZone;
-use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
 use memtrail_profile::report::{Moment, Question, Report, TimeSelection};
 use memtrail_profile::time::Elapsed;
-use memtrail_recording::collections::summary::Summary;
-use memtrail_recording::{FileState, Recording};
 use memtrail_text::rounded;
 
 pub(crate) use self::args::Args;
 use self::family::FamilyReport;
+use self::read::{Process, read};
 use self::when::{LiveAt, Span, When};
 use crate::answer::JsonAnswer;
 use crate::canvas;
@@ -43,17 +40,12 @@ use crate::error::{Failure, Kind};
 use crate::figure_files;
 use crate::leaks::headline;
 use crate::problems::Problems;
-use crate::process::collections;
-use crate::process::memory::ResidentMemory;
-use crate::rates;
 use crate::recording_cache::RecordingCache;
 use crate::recording_source::RecordingSource;
 use crate::snapshot_file::stored;
 
 /// Points of the timeline in JSON.
 const JSON_POINTS: usize = 200;
-/// Reading that takes less is over before anyone wonders.
-const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Figures of a recording for a report.
 struct Found {
@@ -99,11 +91,7 @@ fn find(args: &Args, zone: &TimeZone, points: usize) -> Result<Found, Failure> {
     let question = Question { selection, by: args.by.into(), top: args.limit.0, points };
     let report = Report::new(&profile, &question, &caveats::reported(&recording));
     let family = recording.family.as_ref().map(|family| FamilyReport::new(family, &question));
-    let process = Process {
-        memory: ResidentMemory::of(&recording)
-            .map(|memory| memory.with_samples(&recording, &profile)),
-        collections: collections::of(&recording),
-    };
+    let process = Process::of(&recording, &profile);
     let damaged = figure_files::damaged(&recording);
     Ok(Found { recording, profile, selection, report, family, process, damaged })
 }
@@ -161,46 +149,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     out.write_all(text.as_bytes())?;
     out.flush()?;
     found.verdict()
-}
-
-/// What is known of the process besides its allocations.
-struct Process {
-    memory: Option<ResidentMemory>,
-    collections: Option<Summary>,
-}
-
-/// Reads the trace, and says so on a terminal if it takes long.
-fn read(recording: &Recording) -> Result<Profile, Failure> {
-    let path = &recording.trace;
-    let wrong = |error: &dyn std::fmt::Display| {
-        Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
-    };
-    let growing = recording
-        .description
-        .as_ref()
-        .is_some_and(|description| description.trace.state == FileState::Growing);
-    // A file that another process may cut short must not be mapped.
-    let bytes: Box<dyn Deref<Target = [u8]>> = if growing {
-        Box::new(std::fs::read(path).map_err(|error| wrong(&error))?)
-    } else {
-        Box::new(MappedFile::open(path).map_err(|error| wrong(&error))?)
-    };
-    let started = Instant::now();
-    let mut bar: Option<indicatif::ProgressBar> = None;
-    let rates = rates::list(recording).map(Into::into);
-    let profile = Profile::read_with(&bytes, None, rates, |events| {
-        if started.elapsed() > PATIENCE {
-            let bar = bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
-            bar.set_message(format!("{} million events", events >> 20));
-            bar.tick();
-        }
-    });
-    if let Some(bar) = bar {
-        bar.finish_and_clear();
-    }
-    profile.map_err(|error| {
-        wrong(&error).hint("traces come from `memtrail run`, or from programs linked with memtrace")
-    })
 }
 
 /// Places what was typed in the recording's time.

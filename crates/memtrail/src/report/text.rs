@@ -8,7 +8,8 @@ use memtrail_recording::{FileState, Outcome, Recording};
 use memtrail_text::rounded::{bytes, count, grouped, percent, ratio, seconds};
 
 use super::family::FamilyReport;
-use super::{Process, curve, places, when};
+use super::read::Process;
+use super::{curve, places, when};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING, clean};
 use crate::damage::UNKNOWN;
 use crate::outcome;

@@ -107,7 +107,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                         description.notes.push(format!("functions have no names: {error}"));
                     }
                 }
-                if let Err(error) = references::naming::name_files(folder) {
+                if let Err(error) = references::name_files(folder) {
                     let note = format!("variables that refer to blocks have no names: {error}");
                     description.notes.push(note);
                 }

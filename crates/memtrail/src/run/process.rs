@@ -225,7 +225,7 @@ pub(super) fn run(
     signals::block();
     // It waits for the child: should there be no thread to be had, nothing has been started yet.
     let (begin, begun) = std::sync::mpsc::channel::<()>();
-    signals::start(begun)?;
+    signals::start(begun, group_signals::is_for_all)?;
     let child = command.spawn()?;
     let pid = child.id() as i32;
     signals::pass_on_to(pid);
@@ -274,29 +274,6 @@ fn wait(pid: i32) -> io::Result<End> {
             End::Exited(libc::WEXITSTATUS(status))
         });
     }
-}
-
-/// Stops this process as `signal` does if nobody handles it.
-pub(super) fn stop_by(signal: i32) {
-    // SAFETY: plain system calls with valid arguments; the signal is blocked in all other threads, and its handling and the mask
-    // are as before afterwards.
-    unsafe {
-        let mut set: libc::sigset_t = std::mem::zeroed();
-        libc::sigemptyset(&raw mut set);
-        libc::sigaddset(&raw mut set, signal);
-        // This thread alone is meant: another one waits for it.
-        libc::raise(signal);
-        if signal != libc::SIGSTOP {
-            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
-            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
-        }
-    }
-}
-
-/// Continues a process.
-pub(super) fn wake(pid: u32) {
-    // SAFETY: plain system call.
-    unsafe { libc::kill(pid as i32, libc::SIGCONT) };
 }
 
 /// Dies of `signal`, without a second core dump.

@@ -6,9 +6,14 @@ use std::path::PathBuf;
 
 use memtrail_recording::session::CALLSTACK_DEPTH;
 
+use super::args::Args;
+use super::disk::Disk;
+use super::launch::{unrecorded, watch};
+use super::native::{Args as NativeArgs, Native};
 use super::preflight::{self, Decision};
+use super::prepare::{Unprepared, prepare};
 use super::process::End;
-use super::{Args, Disk, Native, NativeArgs, SnapshotArgs, Unprepared, prepare, unrecorded, watch};
+use super::snapshots::Args as SnapshotArgs;
 use super::{sampler, signals};
 use crate::error::{Failure, Kind};
 use crate::view::Serving;

@@ -1,4 +1,4 @@
-//! Signals that this process is sent: the program gets them.
+//! Signals that this process is sent: the program gets them. Also signals by which processes stop and go on.
 //!
 //! Each is blocked in all threads and taken by one thread, so no handler runs and none is lost, whatever its number.
 
@@ -8,8 +8,6 @@ use std::io;
 use std::sync::atomic::{
     AtomicBool, AtomicI32, AtomicU32, AtomicU64, AtomicUsize, Ordering::Relaxed,
 };
-
-use super::group_signals;
 
 /// Signals that cannot be passed on: two that nobody can take, and the one that tells of children.
 const NOT_PASSED_ON: [i32; 3] = [libc::SIGKILL, libc::SIGSTOP, libc::SIGCHLD];
@@ -156,22 +154,26 @@ pub(super) fn for_each(mut with: impl FnMut(i32)) -> ! {
     }
 }
 
-/// Starts the thread that passes signals on, once `begun` has a message; it ends if nothing was started.
-pub(super) fn start(begun: std::sync::mpsc::Receiver<()>) -> io::Result<()> {
+/// Starts the thread that passes signals on, once `begun` has a message; it ends if nothing was started. Signals that
+/// `is_for_all` tells to be for the whole group are not passed on.
+pub(super) fn start(
+    begun: std::sync::mpsc::Receiver<()>,
+    is_for_all: fn(i32) -> bool,
+) -> io::Result<()> {
     std::thread::Builder::new().stack_size(128 * 1024).spawn(move || {
         if begun.recv().is_err() {
             return;
         }
         loop {
             if let Some(info) = next() {
-                pass_on(&info);
+                pass_on(&info, is_for_all);
             }
         }
     })?;
     Ok(())
 }
 
-fn pass_on(info: &libc::siginfo_t) {
+fn pass_on(info: &libc::siginfo_t, is_for_all: fn(i32) -> bool) {
     let signal = info.si_signo;
     let is_ignored = IGNORED.load(Relaxed) & bit(signal) != 0;
     if matches!(signal, libc::SIGHUP | libc::SIGTERM) && !is_ignored {
@@ -188,7 +190,7 @@ fn pass_on(info: &libc::siginfo_t) {
     if program <= 0 || sender == program || sender as u32 == WAKER.load(Relaxed) {
         return;
     }
-    if group_signals::is_for_all(signal) {
+    if is_for_all(signal) {
         return;
     }
     // SAFETY: plain system calls; the program is not reaped while PROGRAM names it.
@@ -199,4 +201,27 @@ fn pass_on(info: &libc::siginfo_t) {
             libc::kill(program, signal);
         }
     }
+}
+
+/// Stops this process as `signal` does if nobody handles it.
+pub(super) fn stop_by(signal: i32) {
+    // SAFETY: plain system calls with valid arguments; the signal is blocked in all other threads, and its handling and the mask
+    // are as before afterwards.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&raw mut set);
+        libc::sigaddset(&raw mut set, signal);
+        // This thread alone is meant: another one waits for it.
+        libc::raise(signal);
+        if signal != libc::SIGSTOP {
+            libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, std::ptr::null_mut());
+            libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, std::ptr::null_mut());
+        }
+    }
+}
+
+/// Continues a process.
+pub(super) fn wake(pid: u32) {
+    // SAFETY: plain system call.
+    unsafe { libc::kill(pid as i32, libc::SIGCONT) };
 }

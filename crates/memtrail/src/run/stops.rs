@@ -8,7 +8,7 @@ use std::process::{Command, ExitCode, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use super::{process, signals};
+use super::signals;
 use crate::error::Failure;
 
 /// Name of the command that is that process.
@@ -37,7 +37,7 @@ pub(super) fn stop_with(program: u32, signal: i32) {
     // Without it nobody would wake us.
     let Ok(mut waker) = command.spawn() else { return };
     signals::set_waker(waker.id());
-    process::stop_by(signal);
+    signals::stop_by(signal);
     let _ = waker.kill();
     let _ = waker.wait();
     signals::set_waker(0);
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     loop {
         match (state(args.sleeper), state(args.program)) {
             (None | Some('Z'), _) => return Ok(ExitCode::SUCCESS),
-            (Some('T'), program) if program != Some('T') => process::wake(args.sleeper),
+            (Some('T'), program) if program != Some('T') => signals::wake(args.sleeper),
             _ => thread::sleep(LOOK),
         }
     }

@@ -5,15 +5,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use super::address::Address;
+use super::args::Args;
 use super::backoff::Backoff;
 use super::client::{Client, Delivery};
 use super::follow::Follower;
+use super::labels;
 use super::protocol::Protocol;
 use super::redact::Redaction;
 use super::shipping::Shipping;
 use super::state::State;
 use super::taken::Taken;
-use super::{Args, labels};
 use crate::error::{Failure, Kind};
 
 /// Windows that are sent before signals and new recordings are looked at.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use memtrail_recording::Recording;
 
-use super::Args;
+use super::args::Args;
 use super::shipping::Shipping;
 use super::state::{ErrorNote, State, StateFile, now_unix_us};
 use super::tail;

@@ -9,7 +9,7 @@ use memtrail_recording::{Recording, is_alive};
 use memtrail_text::rounded::{bytes, seconds};
 use serde::Serialize;
 
-use super::LAKE;
+use super::args::LAKE;
 use super::state::{self, State, now_unix_us};
 use crate::canvas::{self, Canvas, PLAIN, STRONG};
 use crate::error::Failure;

@@ -25,9 +25,9 @@ pub(crate) fn check_program(file: &Path) -> Result<(), Failure> {
 pub(crate) fn check_process(pid: u32) -> Result<Option<String>, Failure> {
     if let super::find::Found::Recorded(target) = super::find::target(Path::new(&pid.to_string()))?
     {
-        return match super::snapshots(&target.folder)? {
+        return match super::request::snapshots(&target.folder)? {
             Some(_) => Ok(None),
-            None => Err(super::takes_no_requests(pid, &target.folder)),
+            None => Err(super::request::takes_no_requests(pid, &target.folder)),
         };
     }
     super::live::check_process(pid)?;

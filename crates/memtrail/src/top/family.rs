@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::figures::{Figures, Wanted};
 use super::process::ProcessFigures;
-use super::watched::Process;
+use super::watched_process::Process;
 
 /// All that is shown of a family. This is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use memtrail_engine::{Engine, Setting};
 use memtrail_text::rounded::{bytes, seconds};
 
-use super::Args;
+use super::args::Args;
 use super::family::FamilyFigures;
 use super::figures::Wanted;
 use super::state::State;

@@ -8,13 +8,14 @@ use crossterm::event;
 use memtrail_recording::Recording;
 use memtrail_text::rounded::{bytes, grouped, seconds};
 
-use super::Args;
+use super::args::Args;
 use super::figures::Wanted;
 use super::keys::{self, Action};
 use super::screen;
 use super::state::State;
 use super::terminal::{Screen, Signals, end_by};
-use super::watched::{Process, Watched};
+use super::watched::Watched;
+use super::watched_process::Process;
 use crate::error::{Failure, Kind};
 use crate::view::{Shown, Sources, follow_family};
 

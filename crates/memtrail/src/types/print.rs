@@ -10,7 +10,7 @@ use memtrail_types::resolve::Error;
 use memtrail_types::{Evidence, Problem, Slot, Types, Unit};
 use serde::Serialize;
 
-use super::Args;
+use super::args::Args;
 use super::counts::Counts;
 use super::problems;
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG, WARNING};

@@ -1,6 +1,6 @@
-//! Reasons why a file is no core file that can be read.
+//! Reasons why a file is no core file that can be read, or has no heap that can be read.
 
-use memtrail_ocaml::Address;
+use memtrail_ocaml::{Address, Unsupported, Version};
 
 /// Why a core file cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,4 +53,35 @@ pub enum CoreError {
         /// Address in the process.
         address: Address,
     },
+}
+
+/// Why there is no heap to be read in a core file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unreadable {
+    /// The executable's file is no executable.
+    #[error("the executable is no ELF file for x86-64")]
+    NoExecutable,
+    /// The executable has no symbols: neither its own nor those for the dynamic linker. Its memory has no runtime, either.
+    #[error("the executable has no symbols, and its memory has no tables of an OCaml runtime")]
+    NoSymbols,
+    /// No runtime, or one that is not supported.
+    #[error("the program {0}")]
+    Runtime(#[from] Unsupported),
+    /// A runtime whose private tables are not known.
+    #[error("the program has the runtime of OCaml {0}, whose heap cannot be read from outside")]
+    Version(Version),
+    /// The memory that says where the heap is was not written, or is cut off.
+    #[error("its memory does not contain the state of the OCaml runtime")]
+    NoState,
+    /// The table of frame descriptors was not found.
+    #[error("the frame table of the OCaml runtime was not found")]
+    NoFrameTable,
+}
+
+impl Unreadable {
+    /// True if the program has no symbols of a runtime. It may have a runtime all the same.
+    pub fn is_without_symbols(self) -> bool {
+        matches!(self, Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime))
+    }
 }

@@ -16,10 +16,10 @@ mod process;
 mod running;
 mod tables;
 
-pub use error::CoreError;
+pub use error::{CoreError, Unreadable};
 pub use executable::build_id;
 pub use memory::{CoreMemory, MappedFiles};
 pub use moment::{Moment, Runtime};
 pub use notes::{MappedFile, Program, REGISTERS, Thread};
 pub use parse::{CoreFile, Segment};
-pub use process::{CoreProcess, Limit, Unreadable};
+pub use process::{CoreProcess, Limit};

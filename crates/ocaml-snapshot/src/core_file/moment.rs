@@ -8,9 +8,9 @@ use memtrail_ocaml::version::detect_bytecode;
 use memtrail_ocaml::{Layout, Memory, Unsupported, Version, detect, domain_lock, shape};
 
 use super::activity::{Activities, Activity};
+use super::error::Unreadable;
 use super::executable::Executable;
 use super::notes::Thread;
-use super::process::Unreadable;
 
 /// What the threads of a process do, by what it costs a snapshot; the best comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -10,55 +10,22 @@ use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::heap::{chunks, loaded, pools};
 use memtrail_ocaml::symbols::{bytecode as bytecode_names, callstack, private, state};
-use memtrail_ocaml::{
-    Address, Family, Layout, Memory, Unsupported, Version, domain_lock, parameters,
-};
+use memtrail_ocaml::{Address, Family, Layout, Memory, Version, domain_lock, parameters};
 
 use super::activity::SavedCall;
+use super::error::Unreadable;
 use super::executable::Executable;
 use super::memory::{CoreMemory, MappedFiles};
 use super::moment::Runtime;
 use super::notes::Thread;
 use super::parse::{AT_ENTRY, CoreFile};
 use super::running::{self, Running};
-use crate::bytecode::Bytecode;
-use crate::frozen::View;
+use crate::frozen::{Bytecode, View};
 use crate::mapped::Mapped;
 use crate::symbols::Symbols;
 
 const MAX_PATH_LEN: usize = 4096;
 const MAX_NAME_LEN: usize = 512;
-
-/// Why there is no heap to be read in a core file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Unreadable {
-    /// The executable's file is no executable.
-    #[error("the executable is no ELF file for x86-64")]
-    NoExecutable,
-    /// The executable has no symbols: neither its own nor those for the dynamic linker. Its memory has no runtime, either.
-    #[error("the executable has no symbols, and its memory has no tables of an OCaml runtime")]
-    NoSymbols,
-    /// No runtime, or one that is not supported.
-    #[error("the program {0}")]
-    Runtime(#[from] Unsupported),
-    /// A runtime whose private tables are not known.
-    #[error("the program has the runtime of OCaml {0}, whose heap cannot be read from outside")]
-    Version(Version),
-    /// The memory that says where the heap is was not written, or is cut off.
-    #[error("its memory does not contain the state of the OCaml runtime")]
-    NoState,
-    /// The table of frame descriptors was not found.
-    #[error("the frame table of the OCaml runtime was not found")]
-    NoFrameTable,
-}
-
-impl Unreadable {
-    /// True if the program has no symbols of a runtime. It may have a runtime all the same.
-    pub fn is_without_symbols(self) -> bool {
-        matches!(self, Self::NoSymbols | Self::Runtime(Unsupported::NoRuntime))
-    }
-}
 
 /// Why a snapshot is not exact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,8 +6,7 @@ use memtrail_ocaml::symbols::{heap as names, memprof, private};
 use memtrail_ocaml::{Address, Family, Memory};
 
 use super::process::{CoreProcess, StoppedCore};
-use crate::bytecode::Bytecode;
-use crate::frozen::{Slots, StoppedProcess, View};
+use crate::frozen::{Bytecode, Slots, StoppedProcess, View};
 
 impl Memory for StoppedCore<'_> {
     #[inline]

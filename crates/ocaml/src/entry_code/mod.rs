@@ -22,18 +22,7 @@ use crate::frames::{Descriptor, FrameTable};
 use crate::memory::{Address, Memory};
 use crate::own_name::{Origin, own_name};
 
-/// The lines where a value is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lines {
-    /// C string: the source file.
-    pub file: Address,
-    /// The first line.
-    pub first: u32,
-    /// The column in that line.
-    pub column: u32,
-    /// The last line, another one if the value is made in one of several places.
-    pub last: u32,
-}
+pub use values::Lines;
 
 /// What a variable is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

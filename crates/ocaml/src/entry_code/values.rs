@@ -1,8 +1,20 @@
 //! What registers and stack slots have while a unit's entry code is followed.
 
-use super::Lines;
 use super::instruction::Register;
 use crate::memory::Address;
+
+/// The lines where a value is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// C string: the source file.
+    pub file: Address,
+    /// The first line.
+    pub first: u32,
+    /// The column in that line.
+    pub column: u32,
+    /// The last line, another one if the value is made in one of several places.
+    pub last: u32,
+}
 
 /// A value, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

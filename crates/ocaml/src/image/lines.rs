@@ -7,7 +7,7 @@ use gimli::{
     AttributeValue, DebugLine, DebugLineOffset, DebugLineStr, DebugStr, EndianSlice, Format,
 };
 
-use super::Image;
+use super::elf::Image;
 use crate::memory::Address;
 
 type Bytes<'a> = EndianSlice<'a, gimli::LittleEndian>;

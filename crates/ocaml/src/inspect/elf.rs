@@ -4,8 +4,9 @@ use object::elf::{EM_AARCH64, EM_X86_64, PT_INTERP};
 use object::read::elf::{ElfFile64, FileHeader as _, ProgramHeader as _};
 use object::{Endianness, Object as _, ObjectSegment as _, ObjectSymbol};
 
+use super::reason::Reason;
 use super::strings::{self, Guess};
-use super::{Interpreter, Other, Program, Reason, Rival, Verdict};
+use super::verdict::{Other, Program, Rival, Verdict};
 use crate::layout::Machine;
 use crate::release::{MAX_DATA, Release, SYS_DATA};
 use crate::version::{Unsupported, Version, detect};
@@ -46,6 +47,19 @@ pub(super) fn judge(file: &[u8]) -> Verdict {
             Guess::Native | Guess::Bytecode => Verdict::Refused(Reason::Machine),
         },
     }
+}
+
+/// The program that the kernel starts in front of another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Interpreter<'a> {
+    /// The file is no executable: a script, or left to the kernel to refuse.
+    NoProgram,
+    /// A program for another processor, or of 32 bits.
+    OtherMachine,
+    /// None: it is statically linked.
+    None,
+    /// The dynamic linker, as the program names it.
+    Path(&'a [u8]),
 }
 
 /// The dynamic linker that the kernel starts a program of this machine with, by its path.

@@ -8,68 +8,14 @@ mod linked;
 mod reason;
 mod script;
 mod strings;
+mod verdict;
 
 use std::os::unix::fs::MetadataExt as _;
 
-use crate::layout::Machine;
-use crate::version::Version;
-
+pub use elf::Interpreter;
 pub use linked::is_linked_with;
 pub use reason::Reason;
-
-/// What an executable file is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// An OCaml program that can be recorded.
-    Ocaml(Program),
-    /// An OCaml program that cannot be recorded.
-    Refused(Reason),
-    /// No OCaml program, but it may start some: a script, a shell, anything else.
-    NotOcaml(Other),
-}
-
-/// An OCaml program that can be recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Program {
-    /// Its runtime's version.
-    pub version: Version,
-    /// What it was compiled for.
-    pub machine: Machine,
-    /// Linked with a library that samples on its own, so memtrail may have to give way.
-    pub rival: Option<Rival>,
-    /// Whether the linker's local symbols were removed. Names are known all the same.
-    pub stripped: bool,
-}
-
-/// A library that uses the runtime's sampler itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rival {
-    /// Starts when `MEMTRACE` is set.
-    Memtrace,
-    /// Limits on memory by sampling.
-    MemprofLimits,
-}
-
-impl Rival {
-    /// The library's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Memtrace => "memtrace",
-            Self::MemprofLimits => "memprof-limits",
-        }
-    }
-}
-
-/// A file that is no OCaml program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Other {
-    /// Begins with `#!`; the interpreter's path as it stands there.
-    Script(String),
-    /// Machine code.
-    Executable,
-    /// Neither; the kernel, or a shell, will know what to do with it.
-    Unknown,
-}
+pub use verdict::{Other, Program, Rival, Verdict};
 
 /// Looks at an executable's contents.
 pub fn inspect(file: &[u8]) -> Verdict {
@@ -80,19 +26,6 @@ pub fn inspect(file: &[u8]) -> Verdict {
         return Verdict::Refused(Reason::Bytecode);
     }
     elf::judge(file)
-}
-
-/// What the kernel starts a program with.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Interpreter<'a> {
-    /// The file is no executable: a script, or left to the kernel to refuse.
-    NoProgram,
-    /// A program for another processor, or of 32 bits.
-    OtherMachine,
-    /// None: it is statically linked.
-    None,
-    /// The dynamic linker, as the program names it.
-    Path(&'a [u8]),
 }
 
 /// What the kernel starts a program of whatever language with.

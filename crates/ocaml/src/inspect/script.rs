@@ -1,6 +1,7 @@
 //! Files that begin with `#!`.
 
-use super::{Other, Reason, Verdict};
+use super::reason::Reason;
+use super::verdict::{Other, Verdict};
 
 /// The longest first line that the kernel reads.
 const MAX_LINE_LEN: usize = 255;

@@ -5,8 +5,7 @@
 
 use std::ops::Range;
 
-use super::words::Words;
-use super::{Parts, Unit};
+use super::words::{Parts, Words};
 use crate::block::{COLOUR_STATIC, tag, tag_of, wosize};
 use crate::debuginfo::{Packing, locations};
 use crate::frames::{Descriptor, UnitTable};
@@ -27,6 +26,21 @@ const MAX_BLOCKS: u64 = 1 << 20;
 const MAX_NAME_LEN: usize = 256;
 /// The runtime's assembly (`runtime/amd64.S`) is no longer, on both sides of where it returns from OCaml.
 const ASSEMBLY: u64 = 4096;
+
+/// A unit of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Its name for the linker, `Stdlib__List`; a number if it has no debug information.
+    pub name: Vec<u8>,
+    /// The module's block, and other static blocks that may lead to the heap.
+    pub blocks: Vec<Address>,
+    /// Its data; the last word is at the end.
+    pub data: Range<Address>,
+    /// Its code.
+    pub code: Range<Address>,
+    /// Addresses of functions that have static closures: of all that are not inside another one.
+    pub functions: Vec<Address>,
+}
 
 /// The tables of a program.
 pub(super) struct Linked {

@@ -9,8 +9,6 @@ mod state;
 mod variables;
 mod words;
 
-use std::ops::Range;
-
 use crate::frames::FrameTable;
 use crate::heap::ephemerons;
 use crate::layout::{Layout, Machine};
@@ -19,16 +17,8 @@ use crate::symbols::{heap as names, state as state_names};
 use crate::version::Version;
 use words::Words;
 
-/// Parts of an executable in memory.
-#[derive(Clone, Debug, Default)]
-pub struct Parts {
-    /// Memory that the program may write, its zeros included.
-    pub data: Vec<Range<Address>>,
-    /// Machine code.
-    pub code: Vec<Range<Address>>,
-    /// Each thread's copy of the executable's thread-local storage.
-    pub thread_local: Vec<Range<Address>>,
-}
+pub use linked::Unit;
+pub use words::Parts;
 
 /// A runtime that was found.
 #[derive(Clone, Debug)]
@@ -43,21 +33,6 @@ pub struct Found {
     pub frame_table: FrameTable,
     /// The units, in the order in which they were linked.
     pub units: Vec<Unit>,
-}
-
-/// A unit of the program.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// Its name for the linker, `Stdlib__List`; a number if it has no debug information.
-    pub name: Vec<u8>,
-    /// The module's block, and other static blocks that may lead to the heap.
-    pub blocks: Vec<Address>,
-    /// Its data; the last word is at the end.
-    pub data: Range<Address>,
-    /// Its code.
-    pub code: Range<Address>,
-    /// Addresses of functions that have static closures: of all that are not inside another one.
-    pub functions: Vec<Address>,
 }
 
 /// True if a program has the tables that OCaml's compiler makes.

@@ -1,7 +1,6 @@
 //! The runtime's state, and the version that its fields tell.
 
-use super::Parts;
-use super::words::Words;
+use super::words::{Parts, Words};
 use crate::block::wosize;
 use crate::calibrate::{Phase, calibrate};
 use crate::domain_lock;

@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::Parts;
 use super::linked::Linked;
-use super::words::Words;
+use super::words::{Parts, Words};
 use crate::block::{tag, tag_of, wosize};
 use crate::frames::FrameTable;
 use crate::heap::{ephemerons, finalisers, global_roots, threads, tracked};

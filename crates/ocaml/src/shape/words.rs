@@ -1,4 +1,4 @@
-//! Words of data: the places at which variables are looked for.
+//! Parts of an executable in memory, and the words of its data: the places at which variables are looked for.
 
 use std::ops::Range;
 
@@ -7,6 +7,17 @@ use crate::memory::{Address, Memory};
 /// No more data than this is looked at, with what is not there.
 const MAX_BYTES: u64 = 1 << 28;
 const PAGE: u64 = 4096;
+
+/// Parts of an executable in memory.
+#[derive(Clone, Debug, Default)]
+pub struct Parts {
+    /// Memory that the program may write, its zeros included.
+    pub data: Vec<Range<Address>>,
+    /// Machine code.
+    pub code: Vec<Range<Address>>,
+    /// Each thread's copy of the executable's thread-local storage.
+    pub thread_local: Vec<Range<Address>>,
+}
 
 /// Words of the writable parts of an executable.
 pub(super) struct Words {

@@ -2,9 +2,9 @@
 
 use memtrail_trace::StackId;
 
-use super::View;
 use super::entities::{Entity, NO_ENTITY};
 use super::level::Level;
+use super::view::View;
 use crate::sites::By;
 
 /// The backtraces on whose paths a focus is.

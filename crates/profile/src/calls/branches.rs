@@ -1,9 +1,9 @@
 //! What a line of a table opens into: the next callers or callees, or what is in it.
 
-use super::View;
 use super::entities::{Entity, Label, NO_ENTITY};
 use super::level::{Level, Match};
 use super::table::{Line, Sums};
+use super::view::View;
 use crate::sites::By;
 
 /// What a line opens into.

@@ -11,26 +11,15 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
-use super::View;
 use super::entities::{Entity, Label, NO_ENTITY};
 use super::flame::Limits;
 use super::level::{Level, Match};
 use super::renamed;
 use super::table::{Line, table};
-use crate::estimate::{Estimate, Estimator};
+use super::view::Side;
+use crate::estimate::Estimate;
 use crate::selected::Cell;
 use crate::sites::By;
-
-/// One side.
-#[derive(Clone, Copy, Debug)]
-pub struct Side<'a> {
-    /// What was selected.
-    pub view: View<'a>,
-    /// Turns its samples into bytes.
-    pub estimator: &'a Estimator,
-    /// What bytes are multiplied with, to make the sides comparable: 1, or one by the duration.
-    pub scale: f64,
-}
 
 /// How the second side differs from the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

@@ -7,9 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::View;
 use super::entities::{Entity, NO_ENTITY};
 use super::level::{Level, Match};
+use super::view::View;
 use crate::selected::Cell;
 use crate::sites::By;
 

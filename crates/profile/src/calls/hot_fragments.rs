@@ -31,9 +31,9 @@ use std::cmp::Reverse;
 
 use rustc_hash::FxHashMap;
 
-use super::View;
 use super::entities::{Entity, Kind, NO_ENTITY};
 use super::suffixes::Suffixes;
+use super::view::View;
 
 /// A piece of a call path that carries weight.
 #[derive(Clone, Debug, PartialEq, Eq)]

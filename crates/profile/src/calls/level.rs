@@ -2,9 +2,9 @@
 //! files. On a path of modules or files, too, only the outermost occurrence of each is kept: the
 //! nodes that are not the first of theirs are passed over.
 
-use super::View;
 use super::entities::{Entity, Label, NO_ENTITY};
 use super::tree::{FIRST_OF_FILE, FIRST_OF_MODULE};
+use super::view::View;
 use crate::selected::Cell;
 use crate::sites::{By, ModuleId};
 use memtrail_trace::FileId;

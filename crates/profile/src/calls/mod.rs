@@ -13,7 +13,7 @@
 //! | [`mod@time_order`] | the calls in the order of time |
 //! | [`compare`] | two recordings, or two choices from one, side by side |
 //!
-//! The tree is made once a recording, its [`Cells`] once a filter; everything else is computed from
+//! The tree is made once a recording, its [`Cells`](crate::selected::Cells) once a filter; everything else is computed from
 //! these two when it is asked for, without looking at blocks again.
 
 pub mod below;
@@ -29,10 +29,11 @@ mod suffixes;
 pub mod table;
 pub mod time_order;
 pub mod tree;
+mod view;
 
 pub use below::{Below, below};
 pub use branches::{Branch, branches};
-pub use compare::{Change, Side, Status, compare_flame, compare_table};
+pub use compare::{Change, Status, compare_flame, compare_table};
 pub use entities::{Entities, Entity, Kind, Label, Position};
 pub use flame::{Boxes, Flame, FlameSides, Limits, flame};
 pub use hot_fragments::{HotFragments, SIGNIFICANCE, Suspect, hot_fragments};
@@ -40,16 +41,4 @@ pub use search::{Found, Pattern, PatternError, search};
 pub use table::{Column, Line, sort, table};
 pub use time_order::{Clock, Columns, TimeOrder, time_order};
 pub use tree::{CallTree, Recursion, Transforms};
-
-use crate::selected::Cells;
-
-/// What all questions are asked of.
-#[derive(Clone, Copy, Debug)]
-pub struct View<'a> {
-    /// The call paths.
-    pub tree: &'a CallTree,
-    /// What they are made of.
-    pub entities: &'a Entities,
-    /// What was selected.
-    pub cells: &'a Cells,
-}
+pub use view::{Side, View};

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use memtrail_text::Renamed;
 
-use super::compare::Side;
 use super::entities::{Entity, Label};
 use super::table::Line;
+use super::view::Side;
 
 /// Pairs lines that one side alone has: an index of `before`, an index of `after`.
 ///

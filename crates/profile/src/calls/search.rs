@@ -2,9 +2,9 @@
 
 use regex::Regex;
 
-use super::View;
 use super::entities::Entity;
 use super::level::Level;
+use super::view::View;
 use crate::selected::Cell;
 use crate::sites::By;
 

@@ -2,9 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::View;
 use super::entities::{Entities, Label};
 use super::level::Level;
+use super::view::View;
 use crate::selected::Cell;
 use crate::sites::By;
 

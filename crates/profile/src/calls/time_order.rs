@@ -9,7 +9,8 @@ use rustc_hash::FxHashMap;
 
 use super::below::starts;
 use super::entities::{Entity, NO_ENTITY};
-use super::{CallTree, View};
+use super::tree::CallTree;
+use super::view::View;
 use crate::filter::Resolved;
 use crate::profile::Profile;
 

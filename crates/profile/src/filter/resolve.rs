@@ -5,9 +5,9 @@ use std::fmt::Display;
 use memtrail_trace::Bytes;
 
 use super::condition::{Between, Clause, Collected, Condition, Died, Heap, Moment, Which};
+use super::conjunction::{Filter, FilterError};
 use super::names::{FunctionSet, Meant, Wanted, displayed};
 use super::verdicts::{Part, Verdicts};
-use super::{Filter, FilterError};
 use crate::profile::Profile;
 use crate::time::Elapsed;
 

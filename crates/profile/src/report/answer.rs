@@ -1,10 +1,10 @@
 //! Puts a report together.
 
+use super::amount::{amount, share};
 use super::details::Details;
 use super::naming::Naming;
 use super::{
-    Amount, Anomalies, Moment, Question, Report, Selected, TimeSelection, TimelinePoint, Totals,
-    Trace,
+    Anomalies, Moment, Question, Report, Selected, TimeSelection, TimelinePoint, Totals, Trace,
 };
 use crate::caveats::Caveats;
 use crate::estimate::Sum;
@@ -148,20 +148,4 @@ fn points(profile: &Profile, count: usize) -> Vec<TimelinePoint> {
         most_bytes: bytes(point.most),
     };
     profile.live_series.evenly(profile.end, count).iter().map(point).collect()
-}
-
-pub(super) fn amount(profile: &Profile, sum: &Sum) -> Amount {
-    let (bytes, blocks) = (profile.estimator.bytes(sum), profile.estimator.blocks(sum));
-    Amount {
-        bytes: bytes.value,
-        bytes_stderr: bytes.stderr,
-        blocks: blocks.value,
-        blocks_stderr: blocks.stderr,
-        samples: sum.samples,
-        recorded_blocks: sum.recorded,
-    }
-}
-
-pub(super) fn share(part: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

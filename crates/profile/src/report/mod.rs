@@ -4,6 +4,7 @@
 //! the same name without it ([`estimate`](crate::estimate)). Times in seconds count from the
 //! trace's start.
 
+mod amount;
 mod answer;
 mod details;
 mod naming;

@@ -2,7 +2,7 @@
 
 use memtrail_trace::{FileId, FunctionId};
 
-use super::answer::{amount, share};
+use super::amount::{amount, share};
 use super::details::Details;
 use super::{CallerChain, Frame, Place};
 use crate::callers::{self, Caller, Limits, Step};

@@ -7,7 +7,7 @@
 
 use std::ops::{Add, AddAssign};
 
-use crate::profile::Profile;
+use crate::time::Elapsed;
 
 /// What belongs to a node or a subtree.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -89,14 +89,13 @@ pub(super) struct Scale {
 }
 
 impl Scale {
-    pub(super) fn new(profile: &Profile) -> Self {
+    /// For so many recorded blocks and samples up to the time of the last event, at this lowest rate.
+    pub(super) fn new(recorded: usize, samples: u64, end: Elapsed, rate: f64) -> Self {
         // A block stands for 1 / rate blocks at most.
-        let adapted = profile.adapted.map(|adapted| adapted.lowest_samples_per_word);
-        let rate = adapted.unwrap_or(profile.estimator.rate().0);
-        let blocks = profile.blocks.len() as f64 / rate;
+        let blocks = recorded as f64 / rate;
         let spare = (61.0 - blocks.max(1.0).log2().ceil()).clamp(-62.0, 30.0);
         let bits = |number: u64| 64 - number.leading_zeros();
-        let longest = bits(profile.live_series.samples()) + bits(profile.end.0);
+        let longest = bits(samples) + bits(end.0);
         Self { blocks: spare.exp2(), age: longest.saturating_sub(63) }
     }
 

@@ -8,31 +8,12 @@ mod part;
 mod peak;
 
 pub use cells::{Cell, Cells};
+pub use part::Selected;
 pub use peak::peak;
 
-use crate::density::{Density, Grid};
-use crate::estimate::Sum;
+use crate::density::Grid;
 use crate::filter::Resolved;
 use crate::profile::Profile;
-
-/// What there is to say of the blocks that a filter keeps.
-#[derive(Clone, Debug)]
-pub struct Selected {
-    /// How much it is.
-    pub sum: Sum,
-    /// Samples in blocks that were never collected.
-    pub live_end: u64,
-    /// Σ samples · lifetime, in sample-microseconds.
-    pub age: f64,
-    /// How much it is by place in a call tree.
-    pub cells: Cells,
-    /// Live samples at the end of each bucket of the profile's [`course`](Profile::live_series).
-    pub live_series: Vec<u64>,
-    /// Samples that came in each bucket.
-    births: Vec<u64>,
-    /// When they were allocated, and how long they lived.
-    pub density: Density,
-}
 
 /// Goes through the blocks that a filter keeps. `leaf_of_stack` says to which of `nodes` nodes of
 /// a call tree, in preorder, the blocks of a backtrace belong; those of others to node 0.
@@ -42,7 +23,10 @@ pub fn choose(
     leaf_of_stack: &[u32],
     nodes: usize,
 ) -> Selected {
-    let scale = cells::Scale::new(profile);
+    let adapted = profile.adapted.map(|adapted| adapted.lowest_samples_per_word);
+    let rate = adapted.unwrap_or(profile.estimator.rate().0);
+    let samples = profile.live_series.samples();
+    let scale = cells::Scale::new(profile.blocks.len(), samples, profile.end, rate);
     let weights = profile.estimator.small().iter().map(|&weight| scale.blocks(weight)).collect();
     let pass = part::Pass {
         profile,
@@ -54,14 +38,4 @@ pub fn choose(
         weights,
     };
     pass.run(0..profile.blocks.len(), part::parts()).finish(&pass)
-}
-
-impl Selected {
-    /// Bytes that this occupies.
-    pub fn memory(&self) -> usize {
-        let density = self.density.samples.len() + self.density.never.len();
-        self.cells.memory()
-            + (self.live_series.len() + self.births.len() + density) * size_of::<u64>()
-            + size_of::<Self>()
-    }
 }

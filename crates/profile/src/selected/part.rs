@@ -1,10 +1,9 @@
-//! One part of the rows.
+//! One part of the rows, and what all parts add up to.
 
 use std::ops::Range;
 
 use memtrail_trace::Words;
 
-use super::Selected;
 use super::cells::{Cells, Scale, Whole};
 use crate::density::{Density, Grid};
 use crate::estimate::{Estimator, Sum, excess};
@@ -12,6 +11,35 @@ use crate::filter::Resolved;
 use crate::filter::rows::{CHUNK, Chunk, lifetime};
 use crate::profile::Profile;
 use crate::time::NEVER;
+
+/// Figures of the blocks that a filter keeps.
+#[derive(Clone, Debug)]
+pub struct Selected {
+    /// All of them together.
+    pub sum: Sum,
+    /// Samples in blocks that were never collected.
+    pub live_end: u64,
+    /// Σ samples · lifetime, in sample-microseconds.
+    pub age: f64,
+    /// Sums by place in a call tree.
+    pub cells: Cells,
+    /// Live samples at the end of each bucket of the profile's [`course`](Profile::live_series).
+    pub live_series: Vec<u64>,
+    /// Samples that came in each bucket.
+    pub(super) births: Vec<u64>,
+    /// When they were allocated, and how long they lived.
+    pub density: Density,
+}
+
+impl Selected {
+    /// Bytes that this occupies.
+    pub fn memory(&self) -> usize {
+        let density = self.density.samples.len() + self.density.never.len();
+        self.cells.memory()
+            + (self.live_series.len() + self.births.len() + density) * size_of::<u64>()
+            + size_of::<Self>()
+    }
+}
 
 /// What all parts need to know.
 pub(super) struct Pass<'a> {

@@ -4,7 +4,7 @@
 //! than at its beginning and all that comes in it together, so only buckets where that is more
 //! than the highest end can hold the peak. Their events alone are put in order.
 
-use super::Selected;
+use super::part::Selected;
 use crate::filter::Resolved;
 use crate::filter::rows::{CHUNK, Chunk};
 use crate::live_series::Peak;

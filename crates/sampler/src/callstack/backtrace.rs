@@ -3,7 +3,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::callstack::{Frames, Registers};
+use crate::callstack::frames::Frames;
+use crate::callstack::registers::Registers;
 
 /// Bytes that the frame of a function may have whose callers are wanted. Stacks are further apart.
 const LARGEST_FRAME: usize = 64 << 10;

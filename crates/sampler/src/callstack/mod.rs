@@ -8,16 +8,19 @@
 mod backtrace;
 mod checked;
 mod eh_frame;
+mod frames;
 mod registers;
 mod rule;
 mod rules;
 mod walk;
 
-use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
+#[cfg(any(test, feature = "preloaded"))]
 use crate::units::Address;
 
+pub(crate) use frames::Frames;
+pub use frames::{Callstack, MAX_FRAMES};
 pub use registers::Registers;
 pub use rules::forget as forget_rules;
 
@@ -42,43 +45,7 @@ pub fn is_uninterrupted(function: &Registers) -> bool {
     walk::walk(function, &mut Frames::up_to(MAX_FRAMES)) == Ok(walk::End::Outermost)
 }
 
-/// Frames that a callstack has at most.
-pub const MAX_FRAMES: usize = 512;
-
-/// The return addresses of the functions under way, the innermost first.
-#[derive(Debug)]
-#[repr(transparent)]
-pub struct Callstack([Address]);
-
-impl Callstack {
-    /// The return addresses, the innermost first. The call is before each of them.
-    pub fn frames(&self) -> &[Address] {
-        &self.0
-    }
-
-    fn of(frames: &[Address]) -> &Self {
-        // SAFETY: `Callstack` is transparent: the same slice by another name.
-        unsafe { &*(std::ptr::from_ref(frames) as *const Self) }
-    }
-}
-
-/// Room for a callstack.
-pub(crate) struct Frames {
-    /// Not zeroed: that would take longer than to walk a stack.
-    addresses: [MaybeUninit<Address>; MAX_FRAMES],
-    len: usize,
-    limit: usize,
-}
-
 impl Frames {
-    /// Room for so many frames.
-    #[inline(always)]
-    #[expect(clippy::inline_always, reason = "it would be copied")]
-    pub(crate) fn up_to(limit: usize) -> Self {
-        let addresses = [const { MaybeUninit::uninit() }; MAX_FRAMES];
-        Self { addresses, len: 0, limit: limit.min(MAX_FRAMES) }
-    }
-
     /// Captures the callers of a function with these registers, the innermost ones.
     ///
     /// In place: what is returned by value is copied, all 4 KiB of it, which takes longer than to walk a stack.
@@ -92,19 +59,14 @@ impl Frames {
             backtrace::walk(function, self);
         }
     }
+}
 
-    pub(crate) fn callstack(&self) -> &Callstack {
-        let frames: *const [MaybeUninit<Address>] = &raw const self.addresses[..self.len];
-        // SAFETY: the first `len` ones were written.
-        Callstack::of(unsafe { &*(frames as *const [Address]) })
-    }
-
-    /// Adds the next outer frame. `false` if no more are wanted.
-    fn push(&mut self, frame: usize) -> bool {
-        if let Some(to) = self.addresses[..self.limit].get_mut(self.len) {
-            to.write(Address(frame));
-            self.len += 1;
-        }
-        self.len < self.limit
+#[cfg(any(test, feature = "preloaded"))]
+impl Registers {
+    /// The return address of the function.
+    pub fn caller(&self) -> Option<Address> {
+        let mut frames = Frames::up_to(1);
+        frames.capture(self);
+        frames.callstack().frames().first().copied()
     }
 }

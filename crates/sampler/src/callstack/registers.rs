@@ -12,14 +12,6 @@ pub struct Registers {
 }
 
 impl Registers {
-    /// The return address of the function.
-    #[cfg(any(test, feature = "preloaded"))]
-    pub fn caller(&self) -> Option<Address> {
-        let mut frames = super::Frames::up_to(1);
-        frames.capture(self);
-        frames.callstack().frames().first().copied()
-    }
-
     /// Those of the function that this is inlined into.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "the registers are those of the caller's frame")]

@@ -1,7 +1,9 @@
 //! Walks a stack by remembered rules.
 
+use crate::callstack::frames::Frames;
+use crate::callstack::registers::Registers;
 use crate::callstack::rule::{Base, Kept, Rule};
-use crate::callstack::{Frames, Registers, checked, rules};
+use crate::callstack::{checked, rules};
 
 /// Bytes that a frame may have. What is larger is another stack, or no frame.
 const LARGEST_FRAME: usize = 16 << 20;

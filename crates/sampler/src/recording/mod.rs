@@ -5,6 +5,7 @@
 //! own looks up functions and lines, and writes the trace, every quarter of a second and at the program's
 //! end; a program that is killed loses what was sampled since.
 
+mod batch;
 mod clock;
 mod folder;
 mod queue;

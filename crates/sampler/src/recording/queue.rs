@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use memtrail_trace::Timestamp;
 
 use crate::rate::Rate;
+use crate::recording::batch::{Batch, Event};
 use crate::recording::clock::TraceClock;
 use crate::recording::folder::Folder;
 use crate::recording::writer::Writer;
@@ -15,25 +16,6 @@ use crate::tracker::{Allocation, Tracker};
 
 /// Events from which on the thread that allocates writes them itself: some megabytes.
 const LONG: usize = 1 << 16;
-
-/// What happened to a sampled block. Blocks are numbered as they are queued.
-#[derive(Debug)]
-pub(super) enum Event {
-    /// It was allocated, with this many bytes and samples, and the next frames of the queue.
-    Allocated { at: Timestamp, size: u64, samples: u64, frames: usize },
-    /// It was freed.
-    Freed { at: Timestamp, block: u64 },
-}
-
-/// Events in their order.
-#[derive(Debug, Default)]
-pub(super) struct Batch {
-    pub(super) events: Vec<Event>,
-    /// Return addresses of all callstacks and codes of their labels, each with the innermost first.
-    pub(super) frames: Vec<u64>,
-    /// Codes of labels that are new, with their texts.
-    pub(super) labels: Vec<(u64, String)>,
-}
 
 /// Queues events. The time of each is taken with the queue locked, so that times never decrease.
 #[derive(Debug)]

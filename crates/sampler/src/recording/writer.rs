@@ -7,8 +7,8 @@ use memtrail_symbols::Symbols;
 use memtrail_trace::write::{AllocEvent, TraceWriter};
 use memtrail_trace::{BlockId, Code, DomainId, Source, Words};
 
+use crate::recording::batch::{Batch, Event};
 use crate::recording::folder::Folder;
-use crate::recording::queue::{Batch, Event};
 
 /// All threads are one domain to the trace.
 const DOMAIN: DomainId = DomainId(0);

@@ -2,10 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use super::Error;
 use super::anomaly::{Anomalies, Cause};
 use super::backtrace::{CODES, MARKS, STACKS};
 use super::domain::Domains;
+use super::error::Error;
 use super::event::{Detail, Event};
 use super::info_packet;
 use super::packet::{self, Context, End, PAD, Packet};

@@ -1,10 +1,8 @@
 //! Location events: what stands at a code.
 
-use super::anomaly::{Anomalies, Cause};
+use super::anomaly::Cause;
 use super::domain::Domain;
-use super::mtf::Names;
-use super::packet::Packet;
-use super::repair::{self, Plan};
+use super::repair::Plan;
 use super::tables::Tables;
 use crate::locations::Site;
 use crate::units::Code;
@@ -16,24 +14,6 @@ pub(super) struct Located {
     pub(super) pos: usize,
     /// The code, if it stood for something else before.
     pub(super) redefined: Option<Code>,
-}
-
-/// Decides how to read the locations of a packet, from its first one on.
-pub(super) fn plan(
-    packet: &Packet<'_>,
-    bytes: &[u8],
-    pos: usize,
-    names: &Names,
-    anomalies: &mut Anomalies,
-) -> Plan {
-    if packet.cut {
-        return Plan::Plain; // its end cannot tell whether a reading is right
-    }
-    let plan = repair::plan(&packet.header, bytes, pos, names.shape());
-    if let Plan::Repaired(overrides) = &plan {
-        anomalies.report(packet.offset + pos as u64, Cause::Columns(overrides.len() as u64));
-    }
-    plan
 }
 
 /// Reads the payload of a location event into the tables.

@@ -4,6 +4,7 @@ mod anomaly;
 mod backtrace;
 mod decoder;
 mod domain;
+mod error;
 mod event;
 mod info_packet;
 mod locate;
@@ -19,6 +20,7 @@ use crate::header::Header;
 
 pub use anomaly::{Anomalies, Anomaly, Cause};
 pub(crate) use decoder::{Decoder, next_header};
+pub use error::Error;
 pub use event::{Alloc, Detail, Event, Mark};
 pub use tables::Tables;
 pub(crate) use walk::over;
@@ -26,23 +28,6 @@ pub(crate) use walk::over;
 use crate::info::TraceInfo;
 use crate::packets::whole_packets;
 use crate::units::{Bytes, Timestamp};
-
-/// Why nothing at all can be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// There are no bytes.
-    #[error("empty file")]
-    Empty,
-    /// There is not one packet.
-    #[error("not a memtrace trace: it begins with {0:02x?}")]
-    NotATrace(Vec<u8>),
-    /// A version that this reader does not know.
-    #[error("trace format version {0}, but only versions 1 to 3 are known")]
-    Version(u16),
-    /// There are packets, but none says what the trace is.
-    #[error("no trace information: the first packet is missing or damaged")]
-    NoInfo,
-}
 
 /// Allocations in a whole packet, counted without those before it, which decoding needs. `None` if its events are not
 /// known ones that fill it exactly.

@@ -7,7 +7,8 @@ use super::backtrace::{MARKS, STACKS};
 use super::domain::Domain;
 use super::event::{Alloc, Event, Mark};
 use super::locate;
-use super::repair::Plan;
+use super::mtf::Names;
+use super::repair::{self, Plan};
 use super::tables::Tables;
 use super::walk;
 use crate::header::Header;
@@ -166,7 +167,7 @@ impl Packet<'_> {
             } else if id == event::LOCATION {
                 let packet = self.bytes.get(..self.end).unwrap_or_default();
                 let plan = plan.get_or_insert_with(|| {
-                    locate::plan(self, packet, start(before), &domain.names, anomalies)
+                    self.plan_locations(packet, start(before), &domain.names, anomalies)
                 });
                 match locate::define(packet, start(before) + 4, plan, domain, tables) {
                     Ok(located) => {
@@ -222,6 +223,24 @@ impl Packet<'_> {
         };
         domain.last = Timestamp(last);
         end
+    }
+
+    /// Decides how to read the packet's locations, from its first one on.
+    fn plan_locations(
+        &self,
+        bytes: &[u8],
+        pos: usize,
+        names: &Names,
+        anomalies: &mut Anomalies,
+    ) -> Plan {
+        if self.cut {
+            return Plan::Plain; // its end cannot tell whether a reading is right
+        }
+        let plan = repair::plan(&self.header, bytes, pos, names.shape());
+        if let Plan::Repaired(overrides) = &plan {
+            anomalies.report(self.offset + pos as u64, Cause::Columns(overrides.len() as u64));
+        }
+        plan
     }
 }
 

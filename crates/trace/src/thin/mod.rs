@@ -40,39 +40,10 @@ mod write;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use crate::rates::RateChanges;
-use crate::units::{Bytes, Timestamp};
-
-pub use plan::Plan;
-
-/// The facts that thinning needs beside the trace.
-#[derive(Clone, Debug)]
-pub struct Thinning<'a> {
-    /// Rates at which blocks were sampled, by a list beside the trace.
-    pub rates: &'a RateChanges,
-    /// First blocks of the threads' stretches, by domain; ascending.
-    pub stretches: &'a BTreeMap<u16, Vec<u64>>,
-    /// Moments of the heap snapshots that name blocks; ascending.
-    pub moments: &'a [Timestamp],
-    /// Largest size of the trace.
-    pub bytes: Bytes,
-    /// Decides which samples are kept. Each thinning of one trace needs another.
-    pub seed: u64,
-}
-
-/// Why a trace cannot be thinned.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unthinned {
-    /// It is no trace, or it is damaged.
-    #[error("the trace is damaged")]
-    Damaged,
-    /// The blocks that are alive, and all that is newer than the last restart, need more.
-    #[error("blocks that are alive need {0} bytes")]
-    NoRoom(u64),
-}
+pub use plan::{Plan, Unthinned};
+pub use survey::Thinning;
 
 /// Decides how far the history of a trace is thinned.
 ///

@@ -1,6 +1,5 @@
 //! Decides up to which age history stays whole.
 
-use super::Unthinned;
 use super::history::History;
 use super::survey::{PARTS, Survey};
 use crate::rates::MAX_HALVINGS;
@@ -10,6 +9,17 @@ use crate::units::Bytes;
 const SHORTEST: f64 = 1e3;
 /// The header of a packet, which a gap in the ids costs.
 const GAP: f64 = 68.0;
+
+/// Why a trace cannot be thinned.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unthinned {
+    /// It is no trace, or it is damaged.
+    #[error("the trace is damaged")]
+    Damaged,
+    /// The blocks that are alive, and all that is newer than the last restart, need more.
+    #[error("blocks that are alive need {0} bytes")]
+    NoRoom(u64),
+}
 
 /// The age from which a history is thinned.
 #[derive(Clone, Debug)]

@@ -1,13 +1,29 @@
 //! The first pass: who died, and how many blocks of each age and rate there are.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::Thinning;
 use super::dead::Dead;
 use super::history::History;
-use crate::rates::MAX_HALVINGS;
+use crate::rates::{MAX_HALVINGS, RateChanges};
 use crate::read::{Alloc, Detail, Event, Mark};
-use crate::units::{BlockId, Timestamp};
+use crate::units::{BlockId, Bytes, Timestamp};
+
+/// The facts that thinning needs beside the trace.
+#[derive(Clone, Debug)]
+pub struct Thinning<'a> {
+    /// Rates at which blocks were sampled, by a list beside the trace.
+    pub rates: &'a RateChanges,
+    /// First blocks of the threads' stretches, by domain; ascending.
+    pub stretches: &'a BTreeMap<u16, Vec<u64>>,
+    /// Moments of the heap snapshots that name blocks; ascending.
+    pub moments: &'a [Timestamp],
+    /// Largest size of the trace.
+    pub bytes: Bytes,
+    /// Decides which samples are kept. Each thinning of one trace needs another.
+    pub seed: u64,
+}
 
 /// Rates that a block can have.
 pub(super) const RATES: usize = MAX_HALVINGS as usize + 1;

@@ -6,10 +6,11 @@ use rand::rngs::StdRng;
 use rand::{RngExt as _, SeedableRng as _};
 
 use super::*;
+use crate::rates::RateChanges;
 use crate::write::{AllocEvent, Refused, StreamWriter, Version, info_packet};
 use crate::{
-    Alloc, BlockId, Code, Detail, DomainId, Event, Location, Reader, SampleRate, Source, TraceInfo,
-    Words,
+    Alloc, BlockId, Bytes, Code, Detail, DomainId, Event, Location, Reader, SampleRate, Source,
+    Timestamp, TraceInfo, Words,
 };
 
 const START: u64 = 1_700_000_000_000_000;

@@ -8,8 +8,8 @@ use rand_distr::Binomial;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::history::History;
-use super::survey::Rate;
-use super::{Plan, Thinning};
+use super::plan::Plan;
+use super::survey::{Rate, Thinning};
 use crate::read::{Alloc, Detail, Event, Mark, Tables};
 use crate::units::{BlockId, DomainId};
 use crate::write::{AllocEvent, TraceWriter};

@@ -4,8 +4,8 @@ use crate::header::{Header, Note};
 use crate::info::TraceInfo;
 use crate::units::DomainId;
 use crate::wire::{TIME_MASK, event};
+use crate::write::event::{Refused, Version};
 use crate::write::sink::{Sink, until_nul};
-use crate::write::{Refused, Version};
 
 /// Bytes of each string that are kept; all four fit a packet of 32 KiB.
 const MAX_STRING: usize = 7 * 1024;

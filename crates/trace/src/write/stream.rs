@@ -9,9 +9,9 @@ use crate::units::{BlockId, Code, DomainId, Timestamp};
 use crate::wire::{TIME_BITS, TIME_MASK, event};
 use crate::write::backtrace::{self, Backtraces, real};
 use crate::write::defined::Defined;
+use crate::write::event::{AllocEvent, Refused, Version};
 use crate::write::locations::{NameTables, fitting};
 use crate::write::sink::Sink;
-use crate::write::{AllocEvent, Refused, Version};
 
 /// Microseconds after which a packet is full: an event header has 25 bits of the time.
 const MAX_SPAN: u64 = 30_000_000;

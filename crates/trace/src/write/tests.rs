@@ -6,10 +6,10 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::header::{Header, MEMTRACE_PACKET};
-use crate::info::{Location, TraceInfo};
+use crate::info::{Location, Source, TraceInfo};
 use crate::omitted;
 use crate::read::{Decoded, Detail, Event, Reader};
-use crate::units::{BlockId, Code, DomainId, SampleRate, Timestamp};
+use crate::units::{BlockId, Code, DomainId, SampleRate, Timestamp, Words};
 
 const START: Timestamp = Timestamp(1_700_000_000_000_000);
 

@@ -6,7 +6,9 @@ use crate::header::MEMTRACE_PACKET;
 use crate::info::{Location, TraceInfo};
 use crate::omitted;
 use crate::units::{BlockId, Code, DomainId, Timestamp};
-use crate::write::{AllocEvent, Refused, StreamWriter, Version, info_packet};
+use crate::write::event::{AllocEvent, Refused, Version};
+use crate::write::info::info_packet;
+use crate::write::stream::StreamWriter;
 
 /// Ids that a domain takes at a time, as memtrace's domains do.
 const CHUNK: u64 = 10_000;

@@ -1,7 +1,7 @@
 /** The rows of a table about a snapshot, as far as they have been asked for, some of them open. */
 import { signal } from "@preact/signals";
 import type { EngineError } from "../../engine/slab.ts";
-import type { GridRows } from "../../tables/Grid.tsx";
+import type { GridRows } from "../../tables/gridRows.ts";
 import { lineAt, lineOfKeys, lines, type KeyedBranch, type Line } from "../../tables/outline.ts";
 
 /** Rows of one level, from `offset` on, and how many there are. */

@@ -5,7 +5,6 @@ mod stacks;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::ValueEnum;
 use memtrail_engine::heap::{AliveEstimate, OwnerShare, WhyResponse};
 use memtrail_engine::query::HeapWhy;
 use memtrail_engine::question::{Family, Retainers, Selection};
@@ -26,6 +25,7 @@ use crate::limit::{Limit, draw_left_out};
 use crate::recording_cache::RecordingCache;
 use crate::references::draw;
 use crate::{caveats, damage};
+use stacks::StackFormat;
 
 /// Show what retains what a function allocated
 ///
@@ -70,15 +70,6 @@ pub(crate) struct Args {
     form: Form,
 }
 
-/// A format of stacks.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum StackFormat {
-    /// Folded stacks: a line a path, with bytes
-    Folded,
-    /// pprof, gzipped: blocks and bytes
-    Pprof,
-}
-
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if let Some(format) = args.format {
         // A file has as many paths as there can be.
@@ -86,7 +77,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         let heaps = asked.each().into_iter();
         let heaps: Vec<_> =
             heaps.filter_map(|(name, of)| Some((name, of.heap.as_ref()?))).collect();
-        stacks::write(args, format, &heaps)?;
+        stacks::write(args.output.as_deref(), format, &heaps)?;
         return Ok(asked.finish());
     }
     answer(args, Printer)

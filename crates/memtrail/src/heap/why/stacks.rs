@@ -3,20 +3,29 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
+use clap::ValueEnum;
 use memtrail_engine::heap::{PathShare, WhyResponse};
 use memtrail_export::named_stacks::{self, NamedStack};
 
-use super::{Args, StackFormat};
 use crate::error::{Failure, Kind};
 use crate::output::{Output, is_standard};
 
+/// A format of stacks.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum StackFormat {
+    /// Folded stacks: a line a path, with bytes
+    Folded,
+    /// pprof, gzipped: blocks and bytes
+    Pprof,
+}
+
 /// Writes the retaining paths as stacks. What is of one process of several has a frame above with its name.
 pub(super) fn write(
-    args: &Args,
+    output: Option<&Path>,
     format: StackFormat,
     answers: &[(Option<&str>, &WhyResponse)],
 ) -> Result<(), Failure> {
-    let standard = args.output.as_deref().is_none_or(is_standard);
+    let standard = output.is_none_or(is_standard);
     if format == StackFormat::Pprof && standard && std::io::stdout().is_terminal() {
         return Err(Failure::new(Kind::Usage, "pprof files are binary, and this is a terminal")
             .hint("name a file: -o why.pb.gz"));
@@ -33,7 +42,7 @@ pub(super) fn write(
         StackFormat::Folded => named_stacks::folded(&stacks),
         StackFormat::Pprof => named_stacks::pprof(&stacks, &names.join(", ")),
     };
-    let output = Output::create(args.output.as_deref().unwrap_or(Path::new("-")))?;
+    let output = Output::create(output.unwrap_or(Path::new("-")))?;
     (&output.file).write_all(&bytes).map_err(|error| output.failure(&error))?;
     output.keep()
 }

@@ -20,13 +20,14 @@ use memtrail_recording::{
     unfinished_snapshot_name,
 };
 
-use super::Recordings;
-
 /// A writer that is gone and has not asked for anything for so long does not come back.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// A process, by its number and image.
 type Process = (u32, u32);
+
+/// Folders of recordings, by process and image.
+type Recordings = std::collections::HashMap<(u32, u32), PathBuf>;
 
 pub(super) struct Files {
     session: PathBuf,

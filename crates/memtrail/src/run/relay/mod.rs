@@ -8,7 +8,7 @@ mod files;
 mod shared;
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
@@ -153,9 +153,6 @@ impl Server {
         }
     }
 }
-
-/// Where the recording of a process is, as the launcher knows.
-type Recordings = std::collections::HashMap<(u32, u32), PathBuf>;
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,6 @@ use super::super::labels::{self, Given, Labels};
 use super::super::shipping::Shipping;
 use super::super::status;
 use super::super::tail::{Step, Tail};
-use super::Wanted;
 use super::exposition::{
     DURATION, EMPTY, Exposition, INTERVAL, JUDGED_TIME, LAG, LIVE, LOST, Metric, OWNER_LIVE,
     REFUSED, RESIDENT, RESIDENT_PART, RUNNING, SHIPPED, SITE_LIVE, SNAPSHOT_TIME, SNAPSHOTS,
@@ -26,6 +25,15 @@ use crate::{rates, snapshot_file};
 
 /// Name of the row for all that a list leaves out.
 const OTHERS: &str = "(others)";
+
+/// Options of the user.
+#[derive(Clone, Copy)]
+pub(in crate::ship) struct Wanted {
+    /// Rows of each list.
+    pub(in crate::ship) top: usize,
+    pub(in crate::ship) is_once: bool,
+    pub(in crate::ship) is_folder: bool,
+}
 
 /// A recording and its figures.
 pub(super) struct Figures {

@@ -23,21 +23,13 @@ use super::shipping::Shipping;
 use crate::error::Failure;
 use exposition::Exposition;
 use figures::Figures;
+pub(super) use figures::Wanted;
 use target::Published;
 pub(super) use target::Target;
 
 /// Shortest and longest time between two updates.
 const OFTEN: Duration = Duration::from_millis(250);
 const SELDOM: Duration = Duration::from_secs(15);
-
-/// Options of the user.
-#[derive(Clone, Copy)]
-pub(super) struct Wanted {
-    /// Rows of each list.
-    pub(super) top: usize,
-    pub(super) is_once: bool,
-    pub(super) is_folder: bool,
-}
 
 /// The metrics of all recordings.
 pub(super) struct Metrics {

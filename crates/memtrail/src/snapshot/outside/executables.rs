@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use memtrail_map::MappedFile;
 use memtrail_ocaml_snapshot::core_file::{CoreFile, MappedFiles, build_id};
 
-use super::Source;
+use super::source::Source;
 use crate::error::{Failure, Kind};
 
 /// First bytes of ELF files.

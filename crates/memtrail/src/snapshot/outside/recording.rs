@@ -14,8 +14,8 @@ use memtrail_recording::{
 use memtrail_trace::write::{Version, info_packet};
 use memtrail_trace::{SampleRate, Timestamp, TraceInfo};
 
-use super::Source;
-use super::save::Taken;
+use super::source::Source;
+use super::taken::Taken;
 use crate::error::{Failure, Kind};
 
 /// Why recordings of core files have no allocations.

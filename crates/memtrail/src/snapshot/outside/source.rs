@@ -1,9 +1,29 @@
-//! Reasons why there is no heap to be read, with what helps.
+//! Source of a heap, and reasons why it has none to be read, with what helps.
+
+use std::path::Path;
 
 use memtrail_ocaml_snapshot::core_file::Unreadable;
 
-use super::Source;
 use crate::error::{Failure, Kind};
+
+/// Source of a heap.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::snapshot) enum Source<'a> {
+    /// A core file.
+    CoreFile(&'a Path),
+    /// The frozen copy of a process.
+    Process(u32),
+}
+
+impl Source<'_> {
+    /// The source in messages.
+    pub(in crate::snapshot) fn name(self) -> String {
+        match self {
+            Self::CoreFile(path) => path.display().to_string(),
+            Self::Process(pid) => format!("process {pid}"),
+        }
+    }
+}
 
 /// The failure for a process whose heap cannot be read.
 pub(in crate::snapshot) fn no_heap(source: Source<'_>, error: Unreadable) -> Failure {

@@ -1,0 +1,67 @@
+//! Reads a recording's trace, and the figures of its process.
+
+use std::ops::Deref;
+use std::time::{Duration, Instant};
+
+use memtrail_map::MappedFile;
+use memtrail_profile::Profile;
+use memtrail_recording::collections::summary::Summary;
+use memtrail_recording::{FileState, Recording};
+
+use crate::error::{Failure, Kind};
+use crate::process::collections;
+use crate::process::memory::ResidentMemory;
+use crate::rates;
+
+/// Reading that takes less is over before anyone wonders.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Figures of the process besides its allocations.
+pub(super) struct Process {
+    pub(super) memory: Option<ResidentMemory>,
+    pub(super) collections: Option<Summary>,
+}
+
+impl Process {
+    pub(super) fn of(recording: &Recording, profile: &Profile) -> Self {
+        let memory = ResidentMemory::of(recording);
+        Self {
+            memory: memory.map(|memory| memory.with_samples(recording, profile)),
+            collections: collections::of(recording),
+        }
+    }
+}
+
+/// Reads the trace, and says so on a terminal if it takes long.
+pub(super) fn read(recording: &Recording) -> Result<Profile, Failure> {
+    let path = &recording.trace;
+    let wrong = |error: &dyn std::fmt::Display| {
+        Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+    };
+    let growing = recording
+        .description
+        .as_ref()
+        .is_some_and(|description| description.trace.state == FileState::Growing);
+    // A file that another process may cut short must not be mapped.
+    let bytes: Box<dyn Deref<Target = [u8]>> = if growing {
+        Box::new(std::fs::read(path).map_err(|error| wrong(&error))?)
+    } else {
+        Box::new(MappedFile::open(path).map_err(|error| wrong(&error))?)
+    };
+    let started = Instant::now();
+    let mut bar: Option<indicatif::ProgressBar> = None;
+    let rates = rates::list(recording).map(Into::into);
+    let profile = Profile::read_with(&bytes, None, rates, |events| {
+        if started.elapsed() > PATIENCE {
+            let bar = bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
+            bar.set_message(format!("{} million events", events >> 20));
+            bar.tick();
+        }
+    });
+    if let Some(bar) = bar {
+        bar.finish_and_clear();
+    }
+    profile.map_err(|error| {
+        wrong(&error).hint("traces come from `memtrail run`, or from programs linked with memtrace")
+    })
+}
