@@ -39,7 +39,7 @@ pub struct Description {
     pub state: State,
     /// How the recording ended, in words; absent while it grows.
     pub outcome: Option<String>,
-    /// Whether a signal from outside ended the program, or it still runs: it would have gone on.
+    /// True if a signal from outside ended the program, or it still runs: it would have gone on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
     /// What readers should know, in words.

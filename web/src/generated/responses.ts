@@ -978,6 +978,8 @@ export type LeaksResponse = {
   unjudged: Bytes,
   /** The part of that to which nothing refers any more in the only snapshot, although collections had not freed it. */
   unowned: Bytes,
+  /** The part of that which was allocated after the last snapshot, and stayed until the end. */
+  after_last: Bytes,
   /** Of native programs whose references were looked for: the blocks to which none leads. */
   unreachable?: UnreachableResponse,
   /** Memory that the end of the program freed, if the verdict was made before that. */

@@ -183,8 +183,8 @@ fn warm_ups_caches_and_stages_are_no_leaks() {
     }
 }
 
-/// Part of what is allocated that the same call sites allocate before and after each twentieth of the work, if those of a
-/// phase since `since` are others than those before.
+/// Part of the allocation that is by the same call sites before and after each twentieth of the work. From `since` on, other
+/// call sites allocate.
 fn two_phases(since: f64) -> Vec<Option<f64>> {
     let common = |at: f64| if at < since { (since - at) / (1.0 - at) } else { (at - since) / at };
     (1..20).map(|step| Some(common(f64::from(step) / 20.0))).collect()

@@ -62,7 +62,7 @@ fn bins_of_the_allocator_retain_nothing() {
     assert_eq!(lost.unwrap()["unreachable"]["sampled"], 64, "{found:#}");
 }
 
-/// What `brk` gives a forked child is a mapping of its own: "memory of unknown use" retained the child's blocks.
+/// The heap of a forked child has two mappings, its parent's and its own: "memory of unknown use" retained the child's blocks.
 #[test]
 fn a_variable_of_a_forked_child_is_named() {
     let program = compile("forks_and_keeps.c", &[]);

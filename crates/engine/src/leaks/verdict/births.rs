@@ -72,7 +72,7 @@ pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates 
 /// So the same call sites must be known to allocate before.
 pub(super) fn began_late(all: &Evidence, owner: &OwnerEvidence) -> Option<f64> {
     let first = *owner.births.first()?;
-    // What dies at once was never kept: the same call sites make it for other uses.
+    // A block that dies at once was never kept: the same call sites make it for other uses.
     let is_kept_for_long = |life: &&Life| life.died - life.born >= PASSING * (1.0 - first);
     let freed = owner.freed.iter().filter(is_kept_for_long).count();
     let is_kept = freed as f64 <= FREED * owner.births.len() as f64;

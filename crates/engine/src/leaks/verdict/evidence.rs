@@ -79,13 +79,13 @@ pub struct Life {
 /// The work since a moment, compared with the work before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The same call sites allocate, or too few samples tell.
+    /// Before and after, the same call sites allocate, or too few samples tell.
     Same,
-    /// Others allocate, and the same of them until the end: a server after its start, or the last stage of a task.
+    /// Since then other call sites allocate, the same ones until the end: a server after its start, or the last stage of a task.
     Steady,
-    /// Others allocate, and others again later: stages of a task.
+    /// Since then other call sites allocate, and they change again: stages of a task.
     Changing,
-    /// Others allocate, and too few samples tell of the time since.
+    /// Since then other call sites allocate, and too few samples tell if they change again.
     Unclear,
 }
 
@@ -126,7 +126,7 @@ impl Evidence {
         let splits = self.same_sites.iter().enumerate();
         let splits = splits.map(|(place, same)| ((place + 1) as f64 / parts, *same));
         let later = splits.filter(|(at, _)| *at >= (1.0 - since).mul_add(EARLY, since));
-        // What a phase without change would have in common on both sides, as none of it is before the phase.
+        // A phase without change has this part in common on both sides, as none of it is before the phase.
         let common = later.filter_map(|(at, same)| Some(same? * at / (at - since)));
         match common.min_by(f64::total_cmp) {
             None => Phase::Unclear,
