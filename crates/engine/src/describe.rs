@@ -39,6 +39,9 @@ pub struct Description {
     pub state: State,
     /// How the recording ended, in words; absent while it grows.
     pub outcome: Option<String>,
+    /// The user's labels.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
     /// True if a signal from outside ended the program, or it still runs: it would have gone on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,

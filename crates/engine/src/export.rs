@@ -53,7 +53,8 @@ pub(crate) fn export(recording: &Recording, query: &Export) -> Result<ResponseBo
                 title,
                 conditions,
             )
-            .with_caveats(recording.caveats());
+            .with_caveats(recording.caveats())
+            .with_labels(&recording.description.labels);
             let bytes = match format {
                 Format::Folded => folded::write(&selection),
                 Format::Speedscope => speedscope::write(&selection),
@@ -172,7 +173,9 @@ fn picture(
     };
     let sum = recording.profile().estimator.bytes_of_cell(&flame.focus);
     let mut subtitle = format!("{filter}: {}{}", caveats.mark(), sum.size());
-    for note in caveats.notes() {
+    let labels = &recording.description.labels;
+    let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
+    for note in labels.chain(caveats.notes()) {
         subtitle = format!("{subtitle} · {note}");
     }
     Picture { title: recording.program(), subtitle: &subtitle, boxes: boxes.collect() }.write()

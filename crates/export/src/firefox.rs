@@ -32,7 +32,8 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         thread(selection, 0, "Allocated", |_| true),
         thread(selection, 1, "Never collected", |weight| weight.live > 0),
     ];
-    let arguments = [selection.conditions.clone(), selection.caveats.notes()].concat();
+    let arguments =
+        [selection.conditions.clone(), selection.labels(), selection.caveats.notes()].concat();
     let file = json!({
         "meta": {
             "categories": [

@@ -6,6 +6,7 @@
 //!   "memtrail": "0.1.0",
 //!   "program": "/usr/bin/coqc",
 //!   "filter": ["live:end"],
+//!   "labels": {"service.name": "shop"},
 //!   "start_unix_us": 1700000000000000,
 //!   "duration_seconds": 12.5,
 //!   "samples_per_word": 0.0001,
@@ -26,13 +27,15 @@
 //! node are those of blocks allocated on exactly its path, and are left out where they are 0: sum
 //! them up from the last node to the first to have those of subtrees. `live` is what was never
 //! collected. With `window_seconds`, figures are those of what was allocated in that window, and `live` is all
-//! that was live at its end. `caveats` are sentences that must be known of the figures; absent where there is none.
+//! that was live at its end. `caveats` are sentences that must be known of the figures, `labels` are the user's (`run --label`); both are absent
+//! where there is none.
 //! Bytes are unbiased estimates, headers included; `stderr` is a standard error, and the
 //! true figure is in `range` 19 times out of 20, with few samples, too; `line`
 //! counts from 1, `start` and `end` are columns from 0. `format` is raised when a field goes or
 //! changes its meaning.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use memtrail_profile::Caveats;
 use memtrail_stats::Range;
@@ -51,6 +54,8 @@ struct Document<'a> {
     memtrail: &'static str,
     program: &'a str,
     filter: &'a [String],
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: &'a BTreeMap<String, String>,
     start_unix_us: u64,
     duration_seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +146,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
         memtrail: env!("CARGO_PKG_VERSION"),
         program: &selection.title,
         filter: &selection.conditions,
+        labels: &selection.labels,
         start_unix_us: profile.info.start.0,
         duration_seconds: profile.end.seconds(),
         window_seconds: selection.window.map(|of| [of.from.seconds(), of.to.seconds()]),

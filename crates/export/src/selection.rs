@@ -1,6 +1,7 @@
 //! What is exported: the blocks that a filter keeps, by the backtrace that allocated them.
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use memtrail_profile::estimate::excess;
 use memtrail_profile::filter::{Kept, Resolved};
@@ -18,6 +19,8 @@ pub struct Selection<'a> {
     pub(crate) profile: &'a Profile,
     pub(crate) title: String,
     pub(crate) conditions: Vec<String>,
+    /// The labels that the user gave the recording.
+    pub(crate) labels: BTreeMap<String, String>,
     /// What must be known of the figures.
     pub(crate) caveats: Caveats,
     pub(crate) naming: Naming<'a>,
@@ -61,6 +64,7 @@ impl<'a> Selection<'a> {
             profile,
             title: title.into(),
             conditions,
+            labels: BTreeMap::new(),
             caveats: Caveats::default(),
             naming: Naming::new(&profile.locations, filter.collapsed()),
             window,
@@ -82,6 +86,17 @@ impl<'a> Selection<'a> {
     #[must_use]
     pub fn with_caveats(self, caveats: Caveats) -> Self {
         Self { caveats, ..self }
+    }
+
+    /// The same, with the labels that the user gave the recording.
+    #[must_use]
+    pub fn with_labels(self, labels: &BTreeMap<String, String>) -> Self {
+        Self { labels: labels.clone(), ..self }
+    }
+
+    /// The labels, as they are given: `service.name=shop`.
+    pub(crate) fn labels(&self) -> Vec<String> {
+        self.labels.iter().map(|(key, value)| format!("{key}={value}")).collect()
     }
 
     /// What all selected blocks weigh.

@@ -22,7 +22,7 @@ struct File<'a> {
     #[serde(rename = "$schema")]
     schema: &'static str,
     exporter: String,
-    name: &'a str,
+    name: String,
     active_profile_index: usize,
     shared: Shared<'a>,
     profiles: Vec<Profile>,
@@ -93,7 +93,7 @@ pub fn write(selection: &Selection<'_>) -> Vec<u8> {
     let file = File {
         schema: "https://www.speedscope.app/file-format-schema.json",
         exporter: concat!("memtrail ", env!("CARGO_PKG_VERSION")).to_owned(),
-        name: &selection.title,
+        name: [vec![selection.title.clone()], selection.labels()].concat().join(" "),
         active_profile_index: 0,
         shared: Shared { frames },
         profiles: vec![

@@ -128,6 +128,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         seed: Some(known.sampling.seed),
         state,
         outcome: outcome::words(known.outcome.as_ref()),
+        labels: known.labels.clone(),
         is_stopped: outcome::is_stopped(known.outcome.as_ref()),
         notes,
         caveats: caveats::reported(recording),

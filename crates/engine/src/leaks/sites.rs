@@ -76,7 +76,12 @@ fn lasted(recording: &Recording) -> f64 {
 pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     let whole = lasted(recording);
     let clock = Clock::new(recording.profile(), whole);
-    let teardown = teardown::of_samples(recording, |work| clock.time(work));
+    // A program that a signal ended had no time to free anything: what it freed last was its work.
+    let teardown = if recording.description.is_stopped {
+        None
+    } else {
+        teardown::of_samples(recording, |work| clock.time(work))
+    };
     let end = teardown.map_or(whole, |teardown| teardown.judged_at);
     let clock = Clock::new(recording.profile(), end);
     let own = OwnCode::new(recording);

@@ -230,7 +230,7 @@ fn what_grows_since_a_server_has_loaded_its_data_is_found() {
         let one = judged(since, true, two_phases(since));
         assert_eq!(one.class, Class::Grows, "{since}: {one:?}");
         let ended = judged(since, false, two_phases(since));
-        let is_early = since <= 0.2;
+        let is_early = since <= 0.15;
         assert_eq!(ended.class.is_suspect(), is_early, "{since}: {ended:?}");
         assert_eq!(ended.is_last_phase, since > 0.3 && since < 0.5, "{since}: {ended:?}");
     }

@@ -44,9 +44,10 @@ pub fn profile(selection: &Selection<'_>) -> Profile {
         value_type("inuse_space", "bytes"),
     ];
     let period_type = value_type("space", "bytes");
-    let notes = selection.caveats.notes();
+    let (labels, notes) = (selection.labels(), selection.caveats.notes());
     let comment = std::iter::once(concat!("memtrail ", env!("CARGO_PKG_VERSION")))
         .chain(selection.conditions.iter().map(String::as_str))
+        .chain(labels.iter().map(String::as_str))
         .chain(notes.iter().map(String::as_str))
         .map(|text| strings.index(text))
         .collect();

@@ -1,5 +1,6 @@
 //! What of a recording goes into a file that others may get.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -63,6 +64,7 @@ impl Privacy {
             name: format!("recording-{}", number + 1),
             program: known.program.as_deref().map(file_name_of),
             args: Vec::new(),
+            labels: BTreeMap::new(),
             library_units: Vec::new(),
             notes: known.notes.into_iter().map(note).collect(),
             threads: known.threads.map(|mut threads| {
@@ -202,6 +204,7 @@ mod tests {
             name: "server-4711.memtrail".into(),
             program: Some("/home/alice/server".into()),
             args: vec!["server".into(), "--password=x".into()],
+            labels: [("host.name".to_owned(), "alice-pc".to_owned())].into(),
             notes: vec!["12 samples could not be written".into(), "cannot write /home/a".into()],
             threads: Some(memtrail_engine::describe::ThreadList {
                 names: vec!["server (4711)".into(), String::new(), "worker (4712) [2]".into()],
@@ -211,7 +214,7 @@ mod tests {
         };
         let told = Privacy { contents: false, redact: true }.description(1, known.clone());
         assert_eq!((told.name.as_str(), told.program.as_deref()), ("recording-2", Some("server")));
-        assert!(told.args.is_empty());
+        assert!(told.args.is_empty() && told.labels.is_empty());
         assert_eq!(told.notes[0], known.notes[0]);
         assert!(told.notes[1].starts_with("a note that "), "{:?}", told.notes);
         assert_eq!(told.threads.unwrap().names, ["server [0]", "", "worker [2]"]);

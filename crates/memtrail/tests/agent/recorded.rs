@@ -1,6 +1,8 @@
 //! Recordings tell the truth: names, places, sizes, lifetimes.
 
 use std::collections::BTreeSet;
+use std::io::Read as _;
+use std::process::Command;
 
 use memtrail_recording::FileState;
 use memtrail_test_support::compilers::named;
@@ -156,3 +158,30 @@ on_each!(descriptions, |compiler| {
     assert_eq!(description.trace.lost, 0);
     assert_eq!(description.outcome, Some(memtrail_recording::Outcome::Exited { code: Some(0) }));
 });
+
+/// The recording had them, and Parquet; nothing else that leaves the machine did.
+#[test]
+fn labels_are_in_every_export_that_has_a_place_for_them() {
+    let program = build(&named("system"), "churn");
+    let options = ["--label", "service.name=shop", "--label", "zone=<a&b>"];
+    let recorded = Case::new(&program, &["1"]).options(&options).recorded();
+    let export = |format: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let command = command.args(["export", "--format", format]).arg(&recorded.recording);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{format}: {output:?}");
+        output.stdout
+    };
+    let json: serde_json::Value = serde_json::from_slice(&export("json")).unwrap();
+    assert_eq!(json["labels"], serde_json::json!({"service.name": "shop", "zone": "<a&b>"}));
+    for format in ["speedscope", "firefox"] {
+        let text = String::from_utf8(export(format)).unwrap();
+        assert!(text.contains("service.name=shop zone=<a&b>"), "{format}");
+    }
+    let svg = String::from_utf8(export("svg")).unwrap();
+    assert!(svg.contains("service.name=shop · zone=&lt;a&amp;b&gt;"), "{svg:.2000}");
+    let mut pprof = Vec::new();
+    flate2::read::GzDecoder::new(&export("pprof")[..]).read_to_end(&mut pprof).unwrap();
+    let holds = |text: &[u8]| pprof.windows(text.len()).any(|window| window == text);
+    assert!(holds(b"service.name=shop") && holds(b"zone=<a&b>"));
+}

@@ -24,7 +24,8 @@ fn a_table_is_named_by_what_it_retains() {
     let (suspect, run) = suspect("lookups_cache.c", &["leak", "20000"], &options);
     let retained = &suspect["retained_by"][0];
     assert_eq!(retained["name"], "variable table (lookups_cache.c:9)", "{suspect:#}");
-    assert!(retained["share"].as_f64().unwrap() > 0.99, "{suspect:#}");
+    // A block that is being entered is referred to from the stack, too.
+    assert!(retained["share"].as_f64().unwrap() > 0.9, "{suspect:#}");
     assert_eq!(suspect["next"], "cache_put", "{suspect:#}");
     let said = suspect["descriptions"].to_string();
     assert!(said.contains("retained by variable table (lookups_cache.c:9) at "), "{said}");

@@ -89,6 +89,7 @@ fn is_of_same_work(all: &Evidence, owner: &OwnerEvidence, first: f64) -> bool {
     let is_known = all.same_work(first).is_some();
     match all.phase(first) {
         Phase::Steady => all.is_stopped,
+        Phase::Same if all.is_stopped => is_known,
         Phase::Same | Phase::Changing | Phase::Unclear => is_known && !follows_another(all, owner),
     }
 }

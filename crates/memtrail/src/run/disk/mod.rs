@@ -67,6 +67,8 @@ impl Keeper {
         };
         let told = Arc::clone(&ended);
         let thread = std::thread::Builder::new().name("disk".into()).spawn(move || {
+            // Short programs have nothing to be thinned.
+            std::thread::park_timeout(at_fastest(budget / 10 * FULL));
             while !told.load(Relaxed) {
                 let next = looking.look(&told);
                 std::thread::park_timeout(next);
@@ -96,6 +98,11 @@ struct Looking {
     paused_until: Option<Instant>,
     /// The last look, and the bytes of all traces then.
     seen: Option<(Instant, u64)>,
+}
+
+/// The time in which the fastest of programs fills so many bytes, as far as it is worth waiting for.
+fn at_fastest(room: u64) -> Duration {
+    Duration::from_secs_f64(room as f64 / FASTEST as f64).clamp(MIN_LOOK, USUAL_LOOK)
 }
 
 impl Looking {
@@ -145,9 +152,9 @@ impl Looking {
     /// look.
     fn until_full(&mut self, used: u64, full: u64) -> Duration {
         let now = Instant::now();
-        let Some((then, before)) = self.seen.replace((now, used)) else { return MIN_LOOK };
-        let grown = used.saturating_sub(before) as f64 / (now - then).as_secs_f64().max(1e-3);
         let room = full - used;
+        let Some((then, before)) = self.seen.replace((now, used)) else { return at_fastest(room) };
+        let grown = used.saturating_sub(before) as f64 / (now - then).as_secs_f64().max(1e-3);
         let most = Duration::from_secs(room / FASTEST).clamp(USUAL_LOOK, MAX_LOOK);
         let seconds = room as f64 / grown.max(1.0) / 4.0;
         Duration::try_from_secs_f64(seconds).map_or(most, |time| time.clamp(MIN_LOOK, most))

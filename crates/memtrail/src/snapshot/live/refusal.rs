@@ -75,6 +75,8 @@ fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
             Failure::new(Kind::Work, message)
                 .hint(format_args!("try again: memtrail snapshot {pid}"))
         }
+        // Each call fails in a way of its own where the process is killed before it.
+        TraceError::Failed(_) if !is_alive(pid) => no_process(pid),
         TraceError::Failed(why) => {
             let message = format_args!("no snapshot of process {pid}: {why}");
             Failure::new(Kind::Work, message)
