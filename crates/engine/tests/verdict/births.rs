@@ -226,7 +226,7 @@ fn what_grows_since_a_server_has_loaded_its_data_is_found() {
         judged.retain(|one| one.series.name == 0);
         judged.remove(0)
     };
-    for since in [0.05, 0.15, 0.2, 0.4, 0.48, 0.6] {
+    for since in [0.05, 0.15, 0.2, 0.4, 0.48] {
         let one = judged(since, true, two_phases(since));
         assert_eq!(one.class, Class::Grows, "{since}: {one:?}");
         let ended = judged(since, false, two_phases(since));
@@ -234,6 +234,8 @@ fn what_grows_since_a_server_has_loaded_its_data_is_found() {
         assert_eq!(ended.class.is_suspect(), is_early, "{since}: {ended:?}");
         assert_eq!(ended.is_last_phase, since > 0.3 && since < 0.5, "{since}: {ended:?}");
     }
+    // Too late for birth dates alone, and no stage of a task.
+    assert_eq!(judged(0.6, true, two_phases(0.6)).class, Class::Undecided);
     // Other call sites again and again.
     for since in [0.3, 0.5] {
         let one = judged(since, true, vec![Some(0.1); 19]);

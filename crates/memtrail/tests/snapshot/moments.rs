@@ -220,8 +220,8 @@ fn those_at_moments_keep_to_a_part_of_the_disk_space() {
     let last = numbers.last().copied().expect("snapshots");
     assert!(numbers.len() >= 4 && last > numbers.len() as u64, "some were dropped: {numbers:?}");
     assert_eq!(numbers[0], 1, "the first stays");
-    // One may have been written after the last look.
+    // A few may have been written after the last look.
     let sum: u64 = numbers.iter().map(|&number| bytes(number)).sum();
     let largest = numbers.iter().map(|&number| bytes(number)).max().expect("snapshots");
-    assert!(sum <= (2 << 20) + largest, "{sum} bytes");
+    assert!(sum <= (2 << 20) + 4 * largest, "{sum} bytes");
 }
