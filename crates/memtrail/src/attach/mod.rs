@@ -115,9 +115,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
             .hint("moments of a program that runs: auto, every-major, request, off"));
     }
     let options = resolve(args)?;
-    let subject = Subject::find(args.pid)?;
+    let not_there = |failure| refusal::unless_it_ends(args.pid, failure);
+    let subject = Subject::find(args.pid).map_err(not_there)?;
     let session = AttachedSession::create(&options)?;
-    loading::load(&subject, session.library(), session.folder())?;
+    loading::load(&subject, session.library(), session.folder()).map_err(not_there)?;
     let begun = Instant::now();
     let state = loop {
         if let Some(state) = session.state(subject.inner_pid) {

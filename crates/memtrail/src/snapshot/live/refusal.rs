@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::io;
+use std::thread;
+use std::time::Duration;
 
 use memtrail_ptrace::{Status, StopError};
 use memtrail_recording::is_alive;
@@ -14,6 +16,34 @@ use crate::run;
 pub(crate) fn no_process(pid: u32) -> Failure {
     Failure::new(Kind::Input, format_args!("there is no process {pid}"))
         .hint("list the processes that run: pgrep -a NAME")
+}
+
+/// The same failure, or that the process is not there: where it is killed, each call fails in a way of its own.
+pub(crate) fn unless_it_ends(pid: u32, failure: Failure) -> Failure {
+    if ends(pid) { no_process(pid) } else { failure }
+}
+
+/// True if a process has ended or is about to: the kernel takes a moment to take a killed one down.
+fn ends(pid: u32) -> bool {
+    const LOOKS: u32 = 30;
+    (0..LOOKS).any(|_| {
+        let has_ended = !is_alive(pid) || are_all_dead(pid);
+        if !has_ended {
+            thread::sleep(Duration::from_millis(10));
+        }
+        has_ended
+    })
+}
+
+/// True if each thread of a process is dead. Those that this process traces stay until it ends.
+fn are_all_dead(pid: u32) -> bool {
+    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+    let states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let is_dead = |stat: String| {
+        let (_, state) = stat.rsplit_once(") ").unwrap_or_default();
+        state.starts_with(['Z', 'X'])
+    };
+    states.map(is_dead).all(|is_dead| is_dead)
 }
 
 /// The failure for a process of which the kernel shows nothing.
@@ -47,6 +77,7 @@ pub(super) fn of(pid: u32, refusal: &TraceError) -> Failure {
 fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
     match refusal {
         TraceError::Ended => no_process(pid),
+        TraceError::Failed(_) | TraceError::DoesNotStop(_) if ends(pid) => no_process(pid),
         TraceError::NoRuntime(why) => {
             let message =
                 format_args!("process {pid} is not recorded, and has no heap to read: {why}");
@@ -75,8 +106,6 @@ fn of_command(command: &str, pid: u32, refusal: &TraceError) -> Failure {
             Failure::new(Kind::Work, message)
                 .hint(format_args!("try again: memtrail snapshot {pid}"))
         }
-        // Each call fails in a way of its own where the process is killed before it.
-        TraceError::Failed(_) if !is_alive(pid) => no_process(pid),
         TraceError::Failed(why) => {
             let message = format_args!("no snapshot of process {pid}: {why}");
             Failure::new(Kind::Work, message)
