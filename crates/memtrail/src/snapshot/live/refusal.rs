@@ -38,12 +38,12 @@ fn ends(pid: u32) -> bool {
 /// True if each thread of a process is dead. Those that this process traces stay until it ends.
 fn are_all_dead(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let mut states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
     let is_dead = |stat: String| {
         let (_, state) = stat.rsplit_once(") ").unwrap_or_default();
         state.starts_with(['Z', 'X'])
     };
-    states.map(is_dead).all(|is_dead| is_dead)
+    states.all(is_dead)
 }
 
 /// The failure for a process of which the kernel shows nothing.
