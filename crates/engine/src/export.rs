@@ -1,5 +1,6 @@
 //! The answer to [`Export`].
 
+use memtrail_export::selection::labels_as_given;
 use memtrail_export::svg::{self, Picture};
 use memtrail_export::{Format, Selection, Window, firefox, folded, json, pprof, speedscope};
 use memtrail_profile::calls::{self, CallTree, Entities, Entity, FlameSides, Kind, Limits};
@@ -173,9 +174,8 @@ fn picture(
     };
     let sum = recording.profile().estimator.bytes_of_cell(&flame.focus);
     let mut subtitle = format!("{filter}: {}{}", caveats.mark(), sum.size());
-    let labels = &recording.description.labels;
-    let labels = labels.iter().map(|(key, value)| format!("{key}={value}"));
-    for note in labels.chain(caveats.notes()) {
+    let labels = labels_as_given(&recording.description.labels);
+    for note in labels.into_iter().chain(caveats.notes()) {
         subtitle = format!("{subtitle} · {note}");
     }
     Picture { title: recording.program(), subtitle: &subtitle, boxes: boxes.collect() }.write()

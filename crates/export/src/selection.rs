@@ -14,6 +14,11 @@ use crate::significant::{self, Most};
 use crate::weight::Weight;
 use crate::window::Window;
 
+/// Labels as the user gives them: `service.name=shop`.
+pub fn labels_as_given(labels: &BTreeMap<String, String>) -> Vec<String> {
+    labels.iter().map(|(key, value)| format!("{key}={value}")).collect()
+}
+
 /// The blocks that a filter keeps.
 pub struct Selection<'a> {
     pub(crate) profile: &'a Profile,
@@ -88,7 +93,7 @@ impl<'a> Selection<'a> {
         Self { caveats, ..self }
     }
 
-    /// The same, with the labels that the user gave the recording.
+    /// Adds the labels that the user gave the recording.
     #[must_use]
     pub fn with_labels(self, labels: &BTreeMap<String, String>) -> Self {
         Self { labels: labels.clone(), ..self }
@@ -96,7 +101,7 @@ impl<'a> Selection<'a> {
 
     /// The labels, as they are given: `service.name=shop`.
     pub(crate) fn labels(&self) -> Vec<String> {
-        self.labels.iter().map(|(key, value)| format!("{key}={value}")).collect()
+        labels_as_given(&self.labels)
     }
 
     /// What all selected blocks weigh.

@@ -207,6 +207,9 @@ impl Recorder {
     pub(crate) fn note(&self, outcome: Option<Outcome>, state: FileState, passed_over: usize) {
         let Some(mut description) = self.description.try_lock_for() else { return };
         self.small_heap.note(&mut description);
+        if self.files.room.is_news() {
+            description.notes.push(room::NOTE.to_owned());
+        }
         if passed_over > 0 {
             description.notes.push(format!(
                 "the process ended in the midst of writing a sample: the last packet of {passed_over} of \

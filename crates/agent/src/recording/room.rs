@@ -2,7 +2,7 @@
 //!
 //! The launcher thins a trace long before it is full (`--disk`). One that grows faster than the launcher thins it, or whose
 //! launcher was killed, would reach its limit and end. So from two thirds of the limit on, each sample is kept with
-//! probability 2^-k and counts 2^k times as much: the block is as if it had been sampled at the rate halved k times more.
+//! probability 2^-k and counts 2^k times as much. The block is as if it had been sampled at the rate halved k times more.
 //! k rises with the bytes of the trace, and falls when these are fewer again. They depend on the past alone, so
 //! estimates stay unbiased. Each step of k lasts twice as long as the one before it, so no program fills the last part.
 
@@ -17,8 +17,8 @@ use crate::random::splitmix::SplitMix;
 /// Keeps the numbers apart from those that others get from the same seed.
 const STREAM: u64 = 0x726f_6f6d_206c_6566;
 /// The note of a trace that came so near its limit.
-pub(crate) const NOTE: &str = "the trace came near the limit of --disk before it was thinned: for a time, fewer samples \
-     were written, and counted for more";
+pub(crate) const NOTE: &str = "the trace came near the limit of --disk: from then on or for a time, fewer samples were \
+     written, and each counts for more";
 
 /// Samples of a block that are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ impl Room {
         self.halvings.load(Relaxed) > 0 && !self.is_noted.swap(true, Relaxed)
     }
 
-    /// What is kept of a block's samples that were drawn at a rate.
+    /// Keeps all or some of a block's samples, which were drawn at a rate.
     #[inline]
     pub(crate) fn keep(&self, samples: u64, drawn: Halvings) -> Kept {
         match self.halvings.load(Relaxed) {

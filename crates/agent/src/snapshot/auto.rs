@@ -50,6 +50,11 @@ pub(super) struct ProcessState {
 }
 
 impl ProcessState {
+    /// True if the process is too young to have filled much memory: nothing is asked of the system for it.
+    pub(super) const fn is_young(&self) -> bool {
+        self.cpu < SHORT / 100
+    }
+
     /// Whether the process is worth a snapshot.
     pub(super) const fn is_worth_one(&self) -> bool {
         self.heap >= SMALL || self.cpu >= SHORT || self.resident >= LARGE

@@ -61,11 +61,13 @@ fn now(setting: &Setting) -> ProcessState {
 
 /// Whether the process, which ends, is worth a last snapshot, and has the memory for it.
 pub(super) fn is_worth_a_last_one() -> bool {
-    let moment = ProcessState {
+    let mut moment = ProcessState {
         cpu: clock::of_process(),
         heap: HEAP.load(Relaxed),
-        resident: resident().unwrap_or(0),
         ..ProcessState::default()
     };
+    if !moment.is_young() {
+        moment.resident = resident().unwrap_or(0);
+    }
     moment.is_worth_one() && available().is_none_or(|left| left >= moment.heap)
 }

@@ -10,7 +10,7 @@ const PARTS: u64 = 4;
 /// So many are kept, however large they are.
 const FEWEST: usize = 4;
 
-/// Those that are there.
+/// Snapshots that are there.
 pub(super) struct Share {
     /// Bytes that the files may have.
     most: u64,

@@ -4,13 +4,12 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
-use memtrail_trace::{Site, Source, StackId};
+use memtrail_trace::{Site, Source};
 
 use super::clock::Clock;
-use super::own_code::OwnCode;
+use super::own_code::{NearestSites, OwnCode};
 use super::response::ClearedOwner;
 use super::verdict::{BLOCKS, Class};
-use crate::heap::samples::sites;
 use crate::recording::Recording;
 
 /// Smallest size that is worth a word, as a part of what was alive in the last snapshot …
@@ -33,7 +32,7 @@ pub(super) fn after_last(
     }
     let profile = recording.profile();
     let blocks = &profile.blocks;
-    let mut of_stack: HashMap<StackId, Option<Site>> = HashMap::new();
+    let mut nearest = NearestSites::new(own);
     // Bytes that stayed, blocks that did, and blocks that were freed.
     let mut of_site: HashMap<Site, (f64, usize, usize)> = HashMap::new();
     let is_late = |row: &_| {
@@ -45,10 +44,7 @@ pub(super) fn after_last(
             }
     };
     for row in blocks.rows().filter(is_late) {
-        let nearest = *of_stack
-            .entry(blocks.stack(row))
-            .or_insert_with(|| sites(recording, row).find(|site| own.is_own(*site)));
-        let Some(site) = nearest else { continue };
+        let Some(site) = nearest.of(row) else { continue };
         let sum = of_site.entry(site).or_default();
         if blocks.collected(row).is_some() {
             sum.2 += 1;

@@ -326,8 +326,8 @@ pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize)
                 .to_owned()
         }
         Class::Undecided if judged.is_last_phase => {
-            "grew in the last phase of the program, until that ended: a leak if the program would have gone on, else the \
-             result of a task"
+            "cannot be judged: it is of the last phase of the program, in which other call sites allocate than before; a leak \
+             if that phase goes on, else the result of a task"
                 .to_owned()
         }
         Class::Undecided => too_few(sampled),
@@ -389,8 +389,8 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             }
             if response.after_last > Bytes(0) {
                 summary.push(format!(
-                    "{} cannot be judged: it was allocated after the last snapshot, at {}, and stayed until the end; take \
-                     later ones (--snapshot auto, or memtrail snapshot PID)",
+                    "{} cannot be judged: it was allocated after the last snapshot, at {}, and was not freed up to the end of the recording; \
+                     take later ones (--snapshot auto, or memtrail snapshot PID)",
                     bytes(response.after_last.0 as f64),
                     seconds(response.seconds)
                 ));
@@ -400,8 +400,8 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             let share = few.share_of(response.alive);
             if share >= MIN_UNJUDGED {
                 summary.push(format!(
-                    "{} of the heap cannot be judged: too few live samples, or too little work since; record longer, with \
-                     a higher --rate, or with at least five snapshots",
+                    "{} of the heap cannot be judged: the reasons are with its owners; record longer, with a higher \
+                     --rate, or with at least five snapshots",
                     percent(share)
                 ));
             }
@@ -456,8 +456,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
         let share = unjudged_share(response);
         if is_unjudged(response) {
             summary.push(format!(
-                "{} of it cannot be judged: too few live samples, or too little work since; record longer, or with a \
-                 higher --rate",
+                "{} of it cannot be judged: the reasons are with its call sites; record longer, or with a higher --rate",
                 percent(share)
             ));
         }

@@ -1,8 +1,9 @@
 //! Which code is the program's own, and which is a library's: what reports name is the place in the program.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use memtrail_trace::Site;
+use memtrail_profile::blocks::Row;
+use memtrail_trace::{Site, StackId};
 
 use super::response::Place;
 use crate::heap::join::Live;
@@ -106,5 +107,24 @@ impl<'r> OwnCode<'r> {
             }
         }
         places
+    }
+}
+
+/// The nearest call site of the program's own to each allocation; it is looked for once a callstack.
+pub(super) struct NearestSites<'o, 'r> {
+    own: &'o OwnCode<'r>,
+    of_stack: HashMap<StackId, Option<Site>>,
+}
+
+impl<'o, 'r> NearestSites<'o, 'r> {
+    pub(super) fn new(own: &'o OwnCode<'r>) -> Self {
+        Self { own, of_stack: HashMap::new() }
+    }
+
+    pub(super) fn of(&mut self, row: Row) -> Option<Site> {
+        let (own, recording) = (self.own, self.own.recording);
+        let stack = recording.profile().blocks.stack(row);
+        let nearest = || sites(recording, row).find(|site| own.is_own(*site));
+        *self.of_stack.entry(stack).or_insert_with(nearest)
     }
 }

@@ -6,17 +6,16 @@ use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
-use memtrail_trace::{Site, Source, StackId};
+use memtrail_trace::{Site, Source};
 
 use super::clock::Clock;
 use super::gathered;
-use super::own_code::OwnCode;
+use super::own_code::{NearestSites, OwnCode};
 use super::owned::Lifetime;
 use super::response::ClearedOwner;
 use super::verdict::{Class, Evidence, LEAST, MAX_DATES, OwnerEvidence, judge, subsampled};
 use crate::heap::join::sampled;
 use crate::heap::loaded::LoadedSnapshot;
-use crate::heap::samples::sites;
 use crate::recording::Recording;
 
 /// With so many snapshots, those while the program worked show what had the blocks.
@@ -41,14 +40,11 @@ pub(super) fn unowned(
         .filter(|block| !block.is_alive)
         .filter_map(|block| block.row)
         .collect();
-    let mut of_stack: HashMap<StackId, Option<Site>> = HashMap::new();
+    let mut nearest = NearestSites::new(own);
     let mut of_site: HashMap<Site, Vec<Lifetime>> = HashMap::new();
     for row in blocks.rows().filter(|row| blocks.source(*row) != Source::External) {
         let allocated = blocks.allocated(row).seconds();
-        let nearest = *of_stack
-            .entry(blocks.stack(row))
-            .or_insert_with(|| sites(recording, row).find(|site| own.is_own(*site)));
-        let Some(site) = nearest.filter(|_| allocated <= end) else { continue };
+        let Some(site) = nearest.of(row).filter(|_| allocated <= end) else { continue };
         let lifetime = Lifetime::of(recording, clock, row, end);
         let is_owned = lifetime.is_owned && garbage.contains(&row);
         of_site.entry(site).or_default().push(Lifetime { is_owned, ..lifetime });

@@ -8,15 +8,15 @@ use crate::limit::Limit;
 /// List leak suspects: what grows, who allocated it, what owns it
 ///
 /// A suspect is a variable, stack or other root that grows with the work of the program: bytes allocated, not seconds. It
-/// is judged by its exact sizes in all snapshots. With fewer than five, birth dates decide: the blocks that a leak keeps are
-/// from all parts of the work, those of a warm-up are early, those of a cache late. A cache that was filled at the start is
+/// is judged by its exact sizes in all snapshots. With fewer than five, birth dates decide. The blocks that a leak keeps are
+/// from all parts of the work; those of a warm-up are early, those of a cache late. A cache that was filled at the start is
 /// no suspect, nor is memory that comes and goes. If there is no suspect, the largest owners are listed with the reason.
 ///
-/// Of a program in C, C++ or Rust (`memtrail run --native`) a suspect is a call site that allocates ever more than is
+/// In C, C++ and Rust (`memtrail run --native`) a suspect is a call site that allocates ever more than is
 /// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. Of an OCaml
 /// program with its memory from malloc (`memtrail run --native=also`) both are judged.
 ///
-/// Of a folder of several processes, the suspects of all are listed, the largest growth first.
+/// For a folder of several processes, all suspects are listed, the largest growth first.
 ///
 /// Functions that are named are the program's own: the nearest on the stack to the allocation in a library.
 /// Variables have names and types as far as the compiler's files are found (`memtrail types REC` shows how far).

@@ -98,8 +98,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
 
-    /// Maximum number of frames of callstacks that are recorded completely; of deeper ones, the outermost
-    /// 64 and at least the innermost 256 frames are recorded, and the number of frames between them
+    /// Maximum number of frames of callstacks that are recorded completely. Deeper ones have the outermost 64
+    /// and at least the innermost 256 frames, and the number of frames between them
     #[arg(long, value_name = "FRAMES", default_value_t = CALLSTACK_DEPTH,
           value_parser = clap::value_parser!(u32).range(SHORTEST..=DEEPEST))]
     pub(super) callstack_depth: u32,

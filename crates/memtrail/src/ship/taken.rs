@@ -9,7 +9,7 @@ use crate::error::Failure;
 /// Recordings, each with what its destination keeps of it.
 pub(super) struct Taken<T> {
     pub(super) recordings: BTreeMap<PathBuf, T>,
-    /// Those that cannot be shipped; each was named.
+    /// Recordings that cannot be shipped; each was named.
     broken: BTreeSet<PathBuf>,
     /// The exit code of the last that was given up.
     pub(super) code: Option<ExitCode>,

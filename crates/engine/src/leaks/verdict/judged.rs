@@ -78,7 +78,7 @@ pub struct Judged {
     pub since: f64,
     /// True if its size is worth "too little evidence".
     pub is_large: bool,
-    /// True if it is undecided because it grew in the last phase of a program that ended by itself.
+    /// True if it is undecided because it is of the last phase, which may be a server's work or a stage of a task.
     pub is_last_phase: bool,
 }
 
@@ -152,7 +152,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
         class = Class::FollowsKeys;
     }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
-    is_last_phase &= class == Class::Undecided && !evidence.is_stopped;
+    is_last_phase &= class == Class::Undecided;
     Judged { series, class, reason, grown, since, is_large, is_last_phase }
 }
 

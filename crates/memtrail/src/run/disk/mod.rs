@@ -142,7 +142,7 @@ impl Looking {
             Ok(Offer::Made) => self.offered = Some((folder, Instant::now())),
             Ok(Offer::NotYet) => {}
             Ok(Offer::NoRoom) => self.pause((begun.elapsed() * WAIT).min(PAUSE)),
-            // There is nothing to be thinned, or the disk is full. The agent has its own limit.
+            // The trace has nothing to be thinned, or the disk is full. The agent has its own limit.
             Ok(Offer::Nothing) | Err(_) => self.pause(PAUSE),
         }
         MIN_LOOK

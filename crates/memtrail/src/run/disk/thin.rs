@@ -29,7 +29,7 @@ pub(super) enum Offer {
     NotYet,
     /// Too much of the trace stays as it is by now: blocks that are alive, and what is new.
     NoRoom,
-    /// There is no trace to be thinned.
+    /// The recording has no trace to be thinned.
     Nothing,
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn no_process(pid: u32) -> Failure {
         .hint("list the processes that run: pgrep -a NAME")
 }
 
-/// The same failure, or that the process is not there: where it is killed, each call fails in a way of its own.
+/// Gives the failure, unless the process ends: where it is killed, each call fails in a way of its own.
 pub(crate) fn unless_it_ends(pid: u32, failure: Failure) -> Failure {
     if ends(pid) { no_process(pid) } else { failure }
 }
@@ -38,12 +38,14 @@ fn ends(pid: u32) -> bool {
 /// True if each thread of a process is dead. Those that this process traces stay until it ends.
 fn are_all_dead(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let mut states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let states = tasks.filter_map(|task| fs::read_to_string(task.path().join("stat")).ok());
+    let mut states = states.peekable();
     let is_dead = |stat: String| {
         let (_, state) = stat.rsplit_once(") ").unwrap_or_default();
         state.starts_with(['Z', 'X'])
     };
-    states.all(is_dead)
+    // Where the kernel hides threads, nothing is known of them.
+    states.peek().is_some() && states.all(is_dead)
 }
 
 /// The failure for a process of which the kernel shows nothing.
