@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::sources;
+use super::sources::sources;
 use crate::command::{Outcome, run};
 use crate::debian::Suites;
 

@@ -6,17 +6,16 @@
 
 mod machine;
 mod programs;
+mod sources;
+mod target;
 mod tools;
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
-use crate::command::{Outcome, cache, repository, run, target};
+use self::target::TARGET;
+use crate::command::{self, Outcome, cache, repository, run};
 use crate::test::Tally;
-
-/// The compilation target, as Rust names it.
-const TARGET: &str = "aarch64-unknown-linux-gnu";
 
 /// Builds everything, boots the machine and counts its checks.
 pub(crate) fn run_suite() -> Outcome<Tally> {
@@ -34,7 +33,7 @@ pub(crate) fn run_suite() -> Outcome<Tally> {
 
 /// Compiles memtrail as the tests use it.
 fn build_memtrail() -> Outcome<std::path::PathBuf> {
-    let folder = target().join("arm64");
+    let folder = command::target().join("arm64");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(repository()).args(["build", "--quiet", "--package", "memtrail"]);
     run(cargo.args(["--target", TARGET, "--target-dir"]).arg(&folder))?;
@@ -49,11 +48,6 @@ fn count(console: &str) -> Tally {
         println!("the emulated machine did not come to the end of its checks");
     }
     Tally { passed: begins("ok "), failed: begins("failed ") + u64::from(!ended) }
-}
-
-/// The files of a folder below this repository's `tests`.
-fn sources(name: &str) -> std::path::PathBuf {
-    Path::new(repository()).join("tests").join(name)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use super::sources;
+use super::sources::sources;
 use crate::command::{Outcome, run};
 use crate::compilers::unpack::{Machine, from_debian};
 

@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use super::TARGET;
+use super::target::TARGET;
 use crate::command::{Outcome, run};
 use crate::packages;
 

@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::folders::scratch;
+use super::options::Options;
 use super::table::Table;
-use super::{Options, scratch};
 use crate::command::{Outcome, repository, run};
 
 /// Runs of each program.

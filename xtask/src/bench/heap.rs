@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::cpu;
+use super::folders::scratch;
+use super::options::Options;
 use super::subjects::heaps;
 use super::table::Table;
-use super::{Options, cpu, scratch};
 use crate::command::{Outcome, output, run};
 
 /// Measure, and print a table.

@@ -6,7 +6,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::scratch;
+use super::folders::scratch;
 use super::table::Table;
 use crate::command::{Outcome, cache, output, run};
 

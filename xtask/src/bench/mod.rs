@@ -6,11 +6,13 @@
 
 mod check;
 mod cpu;
+mod folders;
 mod generate;
 mod heap;
 mod idle;
 mod leaks;
 mod native;
+mod options;
 mod overhead;
 mod peer;
 mod snapshot;
@@ -24,68 +26,9 @@ mod viewer;
 use std::path::PathBuf;
 use std::process::Command;
 
-use clap::{Args, ValueEnum};
-
+pub(crate) use self::options::Options;
+use self::options::Part;
 use crate::command::{Outcome, repository, run};
-
-/// `cargo xtask bench`.
-#[derive(Args)]
-pub(crate) struct Options {
-    /// Which benchmarks
-    #[arg(value_enum, default_values_t = [Part::Overhead, Part::Tools, Part::Snapshot, Part::Viewer])]
-    parts: Vec<Part>,
-    /// Paired runs of each program
-    #[arg(long, default_value_t = 9)]
-    rounds: usize,
-    /// Sampling rates to measure
-    #[arg(long, value_delimiter = ',', default_values_t = [1e-4, 1e-3, 1e-2])]
-    rates: Vec<f64>,
-    /// Only programs whose name contains this
-    #[arg(long)]
-    only: Option<String>,
-    /// Runs of each program of the part `leaks`, in each mode
-    #[arg(long, default_value_t = 1)]
-    seeds: usize,
-    /// Modes of the part `leaks`: auto, every-major, exit, off, native, native-every, native-exit
-    #[arg(long, value_delimiter = ',')]
-    modes: Option<Vec<String>>,
-    /// Judge the recordings of an earlier run of the part `leaks`, where there are any
-    #[arg(long)]
-    stored: bool,
-    /// Judge simulated histories in the part `leaks`, and record nothing
-    #[arg(long)]
-    simulate: bool,
-    /// Print JSON, of the part `native`
-    #[arg(long)]
-    json: bool,
-    /// Events of the generated trace, in millions
-    #[arg(long, default_value_t = 10)]
-    events: u64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
-    /// CPU time that recording adds, and bytes it writes
-    Overhead,
-    /// Reading a trace: hotspots, folded, bare iteration
-    Tools,
-    /// Heap snapshots: the program's pause, writing, bytes
-    Snapshot,
-    /// The viewer's server: first picture, changes of the filter, bytes, memory
-    Viewer,
-    /// Heap snapshots: their analysis, within memory and with a quarter of the heap's size
-    Heap,
-    /// Verdicts of `memtrail check` over 200 runs of each program
-    Check,
-    /// Verdicts of `memtrail leaks` on the labelled programs of `tests/leaks`
-    Leaks,
-    /// CPU time of programs that do nothing: the fixed cost of a run and of a child
-    Start,
-    /// Wakeups of a program that waits
-    Idle,
-    /// Native programs: CPU time and files, beside gperftools and heaptrack, of Python and rustc, too
-    Native,
-}
 
 /// Build what is measured, measure, print Markdown.
 pub(crate) fn bench(options: &Options) -> Outcome {
@@ -135,21 +78,5 @@ fn built() -> Outcome<PathBuf> {
         "--package",
         "memtrail",
     ]))?;
-    Ok(release_binary("memtrail"))
-}
-
-/// Where `cargo build --release` puts a program.
-fn release_binary(name: &str) -> PathBuf {
-    let target = match std::env::var_os("CARGO_TARGET_DIR") {
-        Some(dir) => PathBuf::from(dir),
-        None => repository().join("target"),
-    };
-    target.join("release").join(name)
-}
-
-/// A folder for what benchmarks need, kept between runs.
-fn scratch() -> Outcome<PathBuf> {
-    let dir = crate::command::cache()?.join("bench");
-    std::fs::create_dir_all(&dir).map_err(|e| format!("cannot create {}: {e}", dir.display()))?;
-    Ok(dir)
+    Ok(folders::release_binary("memtrail"))
 }

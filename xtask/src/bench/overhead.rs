@@ -6,10 +6,12 @@ use std::process::Command;
 
 use memtrail_trace::{Detail, Event, Reader};
 
+use super::folders::scratch;
+use super::options::Options;
 use super::statistics::{Quartiles, quartiles};
 use super::subjects::{self, Subject};
 use super::table::Table;
-use super::{Options, cpu, peer, scratch};
+use super::{cpu, peer};
 use crate::command::Outcome;
 
 /// One way to run a subject.

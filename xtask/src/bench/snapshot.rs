@@ -8,9 +8,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use super::folders::scratch;
+use super::options::Options;
 use super::statistics::quartiles;
 use super::table::Table;
-use super::{Options, scratch};
 use crate::command::{Outcome, cache, output, repository, run};
 
 /// Size of the heap in megabytes.

@@ -4,9 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::cpu;
+use super::folders::scratch;
+use super::options::Options;
 use super::statistics::quartiles;
 use super::table::Table;
-use super::{Options, cpu, scratch};
 use crate::command::{Outcome, run};
 
 /// Runs that one measurement is the mean of.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::scratch;
+use super::folders::scratch;
 use crate::command::{Outcome, cache, repository, run};
 
 /// A command to measure. It is run in `folder`.

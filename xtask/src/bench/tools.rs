@@ -3,9 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use super::folders::scratch;
+use super::options::Options;
 use super::statistics::quartiles;
 use super::table::Table;
-use super::{Options, cpu, generate, peer, scratch};
+use super::{cpu, generate, peer};
 use crate::command::Outcome;
 
 /// Our tool, its arguments before the trace, and memtrace's tool for the same.

@@ -10,9 +10,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+use super::folders::scratch;
+use super::generate;
+use super::options::Options;
 use super::statistics::quartiles;
 use super::table::Table;
-use super::{Options, generate, scratch};
 use crate::command::Outcome;
 
 /// Filters that a user may go through, none twice: what was computed for one must not help another.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::pages::read;
 use crate::command::Outcome;
 
 /// Every link that leads nowhere, as `page: target`.
@@ -10,7 +11,7 @@ pub(super) fn broken(root: &Path, pages: &[PathBuf]) -> Outcome<Vec<String>> {
     let mut anchors: HashMap<PathBuf, HashSet<String>> = HashMap::new();
     let mut broken = Vec::new();
     for page in pages {
-        let text = super::read(&root.join(page))?;
+        let text = read(&root.join(page))?;
         for target in targets(&text) {
             if target.contains("://") || target.starts_with("mailto:") {
                 continue;
@@ -21,7 +22,7 @@ pub(super) fn broken(root: &Path, pages: &[PathBuf]) -> Outcome<Vec<String>> {
             let mut found = file.exists();
             if found && !anchor.is_empty() {
                 if !anchors.contains_key(&file) {
-                    anchors.insert(file.clone(), headings(&super::read(&file)?));
+                    anchors.insert(file.clone(), headings(&read(&file)?));
                 }
                 found = anchors[&file].contains(anchor);
             }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::read;
+use super::pages::read;
 use crate::command::{Outcome, repository};
 
 /// All sources of our crates, string literals that are continued on the next line joined.

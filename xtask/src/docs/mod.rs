@@ -7,6 +7,7 @@ mod links;
 mod messages;
 #[cfg(test)]
 mod options;
+mod pages;
 mod recordings;
 mod reference;
 mod replay;
@@ -14,10 +15,9 @@ mod replay;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use self::pages::{pages, pages_with_examples, read};
+use self::reference::REFERENCE;
 use crate::command::{Outcome, memtrail, repository};
-
-/// Generated from `--help`.
-const REFERENCE: &str = "docs/commands.md";
 
 /// Write the command reference and the outputs in the pages, then check all links.
 pub(crate) fn build() -> Outcome {
@@ -62,48 +62,9 @@ fn generated() -> Outcome<Vec<(PathBuf, String)>> {
     Ok(generated)
 }
 
-/// Pages for users whose code blocks are checked.
-fn pages_with_examples() -> Outcome<Vec<PathBuf>> {
-    let is_for_users = |page: &PathBuf| {
-        page != Path::new(REFERENCE)
-            && (page == Path::new("README.md")
-                || page.starts_with("docs")
-                || page.starts_with("examples"))
-    };
-    Ok(pages()?.into_iter().filter(is_for_users).collect())
-}
-
 fn links() -> Outcome {
     let broken = links::broken(repository(), &pages()?)?;
     if broken.is_empty() { Ok(()) } else { Err(format!("broken links:\n{}", broken.join("\n"))) }
-}
-
-/// All pages that users and contributors read, relative to the repository.
-fn pages() -> Outcome<Vec<PathBuf>> {
-    let mut pages = Vec::new();
-    let mut folders = vec![PathBuf::from("docs"), PathBuf::from("examples")];
-    let mut entries = list(Path::new(""))?;
-    while let Some(folder) = folders.pop() {
-        entries.extend(list(&folder)?);
-        folders.extend(entries.iter().filter(|e| e.starts_with(&folder) && is_folder(e)).cloned());
-        pages.extend(entries.drain(..).filter(|e| e.extension().is_some_and(|e| e == "md")));
-    }
-    pages.sort();
-    Ok(pages)
-}
-
-fn list(folder: &Path) -> Outcome<Vec<PathBuf>> {
-    let entries = fs::read_dir(repository().join(folder));
-    let entries = entries.map_err(|e| format!("{}: {e}", folder.display()))?;
-    Ok(entries.filter_map(Result::ok).map(|entry| folder.join(entry.file_name())).collect())
-}
-
-fn is_folder(path: &Path) -> bool {
-    repository().join(path).is_dir() && path.file_name().is_some_and(|name| name != "_out")
-}
-
-fn read(path: &Path) -> Outcome<String> {
-    fs::read_to_string(path).map_err(|e| format!("cannot read {}: {e}", path.display()))
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use std::process::{Command, Stdio};
 
 use crate::command::Outcome;
 
+/// The page, generated from `--help`.
+pub(super) const REFERENCE: &str = "docs/commands.md";
 const HEADING: &str = "\
 # Command reference
 

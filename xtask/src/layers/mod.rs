@@ -10,7 +10,7 @@ mod page;
 mod source;
 
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use self::graph::Graph;
 use self::source::Source;
@@ -18,6 +18,8 @@ use crate::command::{Outcome, repository};
 
 /// The name of the page among the crates.
 const PAGE: &str = "web";
+/// The crate beside the others.
+const XTASK: &str = "xtask";
 
 /// The layers of a crate, lowest first. A folder of modules that is not listed may use all of them.
 const LAYERS: [(&str, &[&str]); 1] = [(
@@ -51,7 +53,7 @@ pub(crate) fn print(crates: &[String]) -> Outcome {
     if wrong == 0 { Ok(()) } else { Err("there are cycles, or imports from a higher layer".into()) }
 }
 
-/// The names of all crates below `crates`, and of the page.
+/// The names of all crates, and of the page.
 fn all() -> Outcome<Vec<String>> {
     let entries = std::fs::read_dir(repository().join("crates"));
     let entries = entries.map_err(|e| format!("cannot list crates: {e}"))?;
@@ -59,7 +61,7 @@ fn all() -> Outcome<Vec<String>> {
     let mut names: Vec<String> =
         folders.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
     names.sort();
-    names.push(PAGE.to_owned());
+    names.extend([XTASK.to_owned(), PAGE.to_owned()]);
     Ok(names)
 }
 
@@ -102,7 +104,8 @@ fn read(name: &str) -> Outcome<Graph> {
     if name == PAGE {
         return page::read();
     }
-    let root = Path::new("crates").join(name).join("src");
+    let folder = if name == XTASK { PathBuf::from(XTASK) } else { Path::new("crates").join(name) };
+    let root = folder.join("src");
     let mut sources = Vec::new();
     for file in files::below(&root, &["rs"])? {
         let text = files::text(&file)?;

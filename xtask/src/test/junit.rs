@@ -1,7 +1,6 @@
 //! Read nextest's report: counts and times.
 
-use super::steps::TestTime;
-use super::tally::Tally;
+use super::tally::{Tally, TestTime};
 
 /// Results of nextest's tests.
 #[derive(Debug, Default, PartialEq)]

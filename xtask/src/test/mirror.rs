@@ -12,7 +12,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Selection;
+use super::selection::Selection;
 use crate::command::{Outcome, cache, output, repository};
 
 /// Copies kept, one for each toolchain and `Cargo.lock`.

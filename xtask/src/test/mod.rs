@@ -3,33 +3,24 @@
 //! The run of each change and the whole (`--all`) work in a copy of the repository in the cache, whose builds
 //! are kept (`mirror`). A pattern runs matching tests of any layer where the caller is.
 
+mod cargo;
 mod junit;
 mod mirror;
 mod resume;
+mod selection;
 mod slowest;
 mod steps;
 mod tally;
 
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
 
+use self::cargo::cargo;
 use self::resume::Resume;
+pub(crate) use self::selection::Selection;
 use self::steps::Steps;
 pub(crate) use self::tally::Tally;
-use crate::command::{Outcome, WORKSPACE, repository, run};
+use crate::command::{Outcome, WORKSPACE, run};
 use crate::{arm64, compilers, docs, ocaml_tests, setup, types, web};
-
-/// Tests to run.
-#[derive(Debug, Default)]
-pub(crate) struct Selection {
-    /// Everything, on all compilers.
-    pub(crate) all: bool,
-    /// Install what is missing first.
-    pub(crate) setup: bool,
-    /// Only tests whose name contains this.
-    pub(crate) pattern: Option<String>,
-    /// Use this folder and its `target`, not the copy in the cache.
-    pub(crate) here: bool,
-}
 
 /// Run the selected tests, go on after a failure, print `N passed, N failed` last.
 pub(crate) fn run_and_report(selection: &Selection) -> ExitCode {
@@ -54,7 +45,7 @@ fn run_all(selection: &Selection) -> Steps {
         steps.check("setup", || setup::run(selection.all));
     }
     if pattern.is_none() {
-        steps.check("format", || cargo(&["fmt", "--all", "--check"]));
+        steps.check("format", || run(&mut cargo(&["fmt", "--all", "--check"])));
         steps.check("lints", lints);
     }
     steps.rust_tests(pattern, selection.all);
@@ -106,23 +97,13 @@ fn report_suite(outcome: Outcome<Tally>) -> ExitCode {
     }
 }
 
-fn cargo(arguments: &[&str]) -> Outcome {
-    run(&mut cargo_command(arguments))
-}
-
-fn cargo_command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO"));
-    command.current_dir(repository()).args(arguments).stdin(std::process::Stdio::null());
-    command
-}
-
 fn lints() -> Outcome {
-    let mut clippy = cargo_command(&["clippy", "--all-targets", "--quiet"]);
+    let mut clippy = cargo(&["clippy", "--all-targets", "--quiet"]);
     run(clippy.args(WORKSPACE).args(["--", "--deny", "warnings"]))
 }
 
 /// The crates' documentation, private items included, has no warnings.
 fn crate_docs() -> Outcome {
     let doc = ["doc", "--workspace", "--no-deps", "--document-private-items", "--quiet"];
-    run(cargo_command(&doc).env("RUSTDOCFLAGS", "--deny warnings"))
+    run(cargo(&doc).env("RUSTDOCFLAGS", "--deny warnings"))
 }

@@ -4,18 +4,12 @@ use std::io::{BufRead, BufReader, Write, stdout};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+use super::cargo::cargo;
+use super::junit;
 use super::resume::Resume;
-use super::tally::{Tally, Tap};
-use super::{cargo_command, junit};
+use super::tally::{Tally, Tap, TestTime};
 use crate::command::{Outcome, WORKSPACE, repository};
 use crate::web;
-
-/// Wall time of one test.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct TestTime {
-    pub(crate) name: String,
-    pub(crate) seconds: f64,
-}
 
 /// Results of the steps so far.
 pub(crate) struct Steps {
@@ -55,7 +49,7 @@ impl Steps {
     pub(crate) fn rust_tests(&mut self, pattern: Option<&str>, all: bool) {
         self.timed("tests", |times| {
             let profile = if all { "all" } else { "default" };
-            let mut command = cargo_command(&["nextest", "run", "--no-fail-fast"]);
+            let mut command = cargo(&["nextest", "run", "--no-fail-fast"]);
             command.args(WORKSPACE).args(["--profile", profile, "--no-tests", "pass"]);
             if let Some(pattern) = pattern {
                 command.arg(pattern);
@@ -85,7 +79,7 @@ impl Steps {
     /// Run the examples in the crates' documentation.
     pub(crate) fn doc_tests(&mut self) {
         self.timed("examples in the documentation", |_| {
-            let mut command = cargo_command(&["test", "--doc", "--no-fail-fast", "--quiet"]);
+            let mut command = cargo(&["test", "--doc", "--no-fail-fast", "--quiet"]);
             count(command.args(WORKSPACE), &mut Vec::new())
         });
     }

@@ -1,6 +1,11 @@
 //! Count tests by what `cargo test` and Node's test runner print.
 
-use super::steps::TestTime;
+/// Wall time of one test.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TestTime {
+    pub(crate) name: String,
+    pub(crate) seconds: f64,
+}
 
 /// Tests that passed and failed, over all test programs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -5,6 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::label::Labels;
 use super::recorded::{Mode, OF_NATIVE, OF_OCAML};
 use crate::command::{Outcome, cache, repository, run};
@@ -169,7 +171,7 @@ pub(super) fn programs(only: Option<&str>) -> Outcome<Vec<Program>> {
             .map_err(|line| format!("{}: not a label: {line}", source.display()))?;
         let stubs = folder.join(format!("{name}_stubs.c"));
         let stubs = stubs.exists().then_some(stubs);
-        let version = super::digest(text.as_bytes());
+        let version = xxh3_64(text.as_bytes());
         programs.push(Program { name, labels, version, language, source, stubs });
     }
     programs.sort_by(|a, b| a.name.cmp(&b.name));

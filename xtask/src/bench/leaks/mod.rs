@@ -13,13 +13,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
+use xxhash_rust::xxh3::xxh3_64;
+
 use self::corpus::Compiler;
 use self::label::Truth;
 use self::outcome::Outcome as Judged;
 use self::recorded::Case;
 use self::results::Results;
+use super::folders::scratch;
+use super::options::Options;
 use super::table::Table;
-use super::{Options, scratch};
 use crate::command::{Outcome, repository, run};
 
 /// Record what is not recorded yet, print the table, fail if there is a false suspect or a missed leak.
@@ -31,7 +34,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
     let folder = scratch()?.join("leaks");
     let compilers = Compiler::all()?;
     let recordings = folder.join("recordings");
-    let version = digest(
+    let version = xxh3_64(
         &std::fs::read(memtrail).map_err(|e| format!("cannot read {}: {e}", memtrail.display()))?,
     );
     std::fs::create_dir_all(&recordings).map_err(|e| format!("{}: {e}", recordings.display()))?;
@@ -61,7 +64,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
                             mode,
                             path: compiler.path(),
                             recording: recordings
-                                .join(format!("{:016x}.memtrail", digest(version.as_bytes()))),
+                                .join(format!("{:016x}.memtrail", xxh3_64(version.as_bytes()))),
                             stored: options.stored,
                         };
                         recorded::judge(&case, &run.truth)
@@ -111,10 +114,4 @@ fn simulate() -> Outcome {
         .args(["nextest", "run", "--release", "--package", "memtrail-engine", "--no-capture"])
         // It fails if no test has that name.
         .args(["-E", "test(/^verdict::simulated::/)"]))
-}
-
-/// A number that tells one content from another (FNV-1a).
-fn digest(bytes: &[u8]) -> u64 {
-    let step = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
 }

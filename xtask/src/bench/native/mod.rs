@@ -10,9 +10,11 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use self::subjects::{Recorder, Subject, counted_by_gperftools, has_tcmalloc};
+use super::cpu;
+use super::folders::scratch;
+use super::options::Options;
 use super::statistics::quartiles;
 use super::table::Table;
-use super::{Options, cpu, scratch};
 use crate::command::Outcome;
 
 /// What was measured of a way to run a program.

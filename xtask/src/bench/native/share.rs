@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::bench::scratch;
+use crate::bench::folders::scratch;
 use crate::command::Outcome;
 
 /// How the agent's library is called in the cache, as `perf` shows it.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::bench::scratch;
+use crate::bench::folders::scratch;
 use crate::command::{Outcome, output, run};
 
 const ALLOCATES: &str = include_str!("allocates.c");
