@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::model::{Heap as Model, Made, Value};
 use memtrail_heap::query::{
-    self, Catalogue, Form, Heap, ShapeId, Shapes, Summary, block, referrers, sampled,
+    self, Catalogue, Heap, ShapeId, ShapeOf, Shapes, Summary, block, referrers, sampled,
 };
 use memtrail_heap::read::{Peek, Snapshot, Strength};
 use memtrail_heap::write::LabelRole;
@@ -152,8 +152,8 @@ proptest! {
                 let (mut kinds, mut at) = (Vec::new(), ShapeId(number));
                 let root_node = loop {
                     match shapes.get(at).form {
-                        Form::RootNode(root_node) => break root_node,
-                        Form::Kind(kind) => kinds.push(catalogue.name(kind).to_owned()),
+                        ShapeOf::RootNode(root_node) => break root_node,
+                        ShapeOf::Kind(kind) => kinds.push(catalogue.name(kind).to_owned()),
                         _ => prop_assert!(false, "no such shape in a small heap"),
                     }
                     at = shapes.get(at).parent;

@@ -12,7 +12,7 @@ use crate::problems::Problems;
 
 /// Options for printing an answer.
 #[derive(clap::Args)]
-pub(crate) struct Form {
+pub(crate) struct OutputArgs {
     /// Print the answer as JSON; sizes in bytes
     #[arg(long)]
     pub(crate) json: bool,
@@ -21,7 +21,7 @@ pub(crate) struct Form {
     width: Option<u16>,
 }
 
-impl Form {
+impl OutputArgs {
     /// Prints an answer as JSON, or as text by `draw`. With `partial`, the damage of a snapshot, it is marked as an
     /// answer about a part of it.
     fn put<T: Serialize>(
@@ -68,7 +68,7 @@ pub(crate) trait Recipient {
     /// Takes an answer, of which `draw` makes text.
     fn receive<T: Serialize>(
         self,
-        form: &Form,
+        form: &OutputArgs,
         answer: Answer<'_, T>,
         draw: impl FnOnce(&mut Canvas),
     ) -> Result<Self::Received, Failure>;
@@ -82,7 +82,7 @@ impl Recipient for Printer {
 
     fn receive<T: Serialize>(
         self,
-        form: &Form,
+        form: &OutputArgs,
         answer: Answer<'_, T>,
         draw: impl FnOnce(&mut Canvas),
     ) -> Result<ExitCode, Failure> {
@@ -107,7 +107,7 @@ impl Recipient for JsonMaker {
 
     fn receive<T: Serialize>(
         self,
-        _: &Form,
+        _: &OutputArgs,
         answer: Answer<'_, T>,
         _: impl FnOnce(&mut Canvas),
     ) -> Result<JsonAnswer, Failure> {
@@ -121,7 +121,7 @@ impl Recipient for JsonMaker {
 /// Prints an answer about snapshots. With `damaged`, the damage of one of them, it is marked as partial, and the command
 /// fails.
 pub(crate) fn put<T: Serialize>(
-    form: &Form,
+    form: &OutputArgs,
     damaged: Option<String>,
     answer: &T,
     draw: impl FnOnce(&mut Canvas),

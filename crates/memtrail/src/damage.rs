@@ -29,6 +29,18 @@ pub(crate) fn verdict(recording: &Recording, anomalies: &Anomalies) -> Result<Ex
     })
 }
 
+/// The verdict on a trace, or the error about an unreadable file beside it.
+pub(crate) fn beside(
+    unreadable: Option<Failure>,
+    verdict: Result<ExitCode, Failure>,
+) -> Result<ExitCode, Failure> {
+    let Some(failure) = unreadable else { return verdict };
+    if let Err(damaged) = verdict {
+        damaged.report();
+    }
+    Err(failure)
+}
+
 /// The same where the files of figures beside the trace were used, too, of which these are damaged.
 pub(crate) fn with_figures(
     recording: &Recording,

@@ -11,7 +11,7 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::{bytes_with_error, count, grouped, percent};
 use serde::Serialize;
 
-use crate::answer::{Answer, Form, JsonAnswer, JsonMaker, Printer, Recipient};
+use crate::answer::{Answer, JsonAnswer, JsonMaker, OutputArgs, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, WARNING};
 use crate::error::{Failure, Kind};
 use crate::heap::compared::{self, Heaps};
@@ -66,7 +66,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     memory: MemoryArgs,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
     /// Traces that are read are kept there.
     #[arg(skip)]
     cache: RecordingCache,

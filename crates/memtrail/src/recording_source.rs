@@ -52,7 +52,7 @@ impl Deref for RecordingSource {
 
 /// A process of a family that has what a command needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Fitting {
+pub(crate) struct FamilyMember {
     /// Its recording.
     pub(crate) path: PathBuf,
     pub(crate) pid: Option<u32>,
@@ -67,7 +67,7 @@ pub(crate) struct Fitting {
     pub(crate) copy_of: Option<PathBuf>,
 }
 
-impl Fitting {
+impl FamilyMember {
     fn new(family: &Family, member: &Member, need: Need) -> Self {
         let mut copy_of = None;
         let mut of = member;
@@ -157,14 +157,14 @@ pub(crate) enum Subject {
     /// One, by the path of its recording or snapshot.
     One(PathBuf),
     /// All processes of a family that have what the question needs.
-    Family(Vec<Fitting>),
+    Family(Vec<FamilyMember>),
 }
 
 impl Subject {
     /// The processes.
-    pub(crate) fn members(&self) -> Vec<Fitting> {
+    pub(crate) fn members(&self) -> Vec<FamilyMember> {
         match self {
-            Self::One(path) => vec![Fitting::alone(path)],
+            Self::One(path) => vec![FamilyMember::alone(path)],
             Self::Family(members) => members.clone(),
         }
     }
@@ -289,14 +289,18 @@ impl Process {
 
     /// The processes of a family that are meant together: all that have what a command needs, unless one is named or
     /// there is one only.
-    pub(crate) fn several(self, path: &Path, need: Need) -> Result<Option<Vec<Fitting>>, Failure> {
+    pub(crate) fn several(
+        self,
+        path: &Path,
+        need: Need,
+    ) -> Result<Option<Vec<FamilyMember>>, Failure> {
         if self.is_named() {
             return Ok(None);
         }
         let Some(family) = Family::open(path)? else { return Ok(None) };
         let members = family.members.iter().filter(|member| need.is_met_by(path, member));
-        let fitting: Vec<Fitting> =
-            members.map(|member| Fitting::new(&family, member, need)).collect();
+        let fitting: Vec<FamilyMember> =
+            members.map(|member| FamilyMember::new(&family, member, need)).collect();
         Ok((fitting.len() > 1).then_some(fitting))
     }
 

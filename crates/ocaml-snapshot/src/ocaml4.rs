@@ -5,7 +5,7 @@ use memtrail_ocaml::bytecode::stack;
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{Extent, ephemerons, threads};
 use memtrail_ocaml::symbols::heap as names;
-use memtrail_ocaml::version::Family;
+use memtrail_ocaml::version::Generation;
 
 use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
@@ -38,7 +38,8 @@ fn threads_and_stacks(view: &View<'_, impl StoppedProcess>, list: &mut RootList,
     let hooked = StoppedProcess::hooked(view, state);
     let mut found = Vec::new();
     let running = StoppedProcess::running_thread(view, &hooked, state);
-    let ring = threads::each_thread(memory, Family::Single, running, |thread| found.push(thread));
+    let ring =
+        threads::each_thread(memory, Generation::Single, running, |thread| found.push(thread));
     let top = Top::of_state(memory, layout, state);
     let local_roots = memory.field(state, layout.state.local_roots).unwrap_or(0);
     registers::add(view, list, None, state);

@@ -3,7 +3,7 @@
 use memtrail_heap::write::{LabelId, LabelRole, RootKind};
 use memtrail_ocaml::heap::frames::Top;
 use memtrail_ocaml::heap::{ephemerons, threads};
-use memtrail_ocaml::version::Family;
+use memtrail_ocaml::version::Generation;
 
 use super::frozen::{StoppedProcess, View};
 use super::roots::RootList;
@@ -52,7 +52,7 @@ fn domain<F: StoppedProcess>(
     let hooked = StoppedProcess::hooked(view, state);
     let mut found = Vec::new();
     let running = StoppedProcess::running_thread(view, &hooked, state);
-    let ring = threads::each_thread(memory, Family::Multicore, running, |t| found.push(t));
+    let ring = threads::each_thread(memory, Generation::Multicore, running, |t| found.push(t));
     if ring {
         for (index, thread) in found.iter().enumerate() {
             // A thread of ours that took the program's lock has none, and holds nothing.

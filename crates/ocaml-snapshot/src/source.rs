@@ -3,18 +3,18 @@
 use memtrail_heap::write::{ClosureFormat, Facts, HeapRuntime, Region, Source};
 use memtrail_ocaml::heap::counters as counter_fields;
 use memtrail_ocaml::symbols::heap as names;
-use memtrail_ocaml::{Family, Version};
+use memtrail_ocaml::{Generation, Version};
 
 use crate::frozen::{StoppedProcess, View};
 use crate::roots::RootList;
-use crate::{definitions, ocaml4, ocaml5, regions as by_family};
+use crate::{definitions, ocaml4, ocaml5, regions as by_generation};
 
 /// Finds all roots, and the places where global variables are defined.
 pub fn roots(view: &View<'_, impl StoppedProcess>) -> RootList {
     let mut list = RootList::new();
-    match view.layout.version.family() {
-        Family::Single => ocaml4::roots(view, &mut list),
-        Family::Multicore => ocaml5::roots(view, &mut list),
+    match view.layout.version.generation() {
+        Generation::Single => ocaml4::roots(view, &mut list),
+        Generation::Multicore => ocaml5::roots(view, &mut list),
     }
     definitions::add(view, &mut list);
     list
@@ -22,9 +22,9 @@ pub fn roots(view: &View<'_, impl StoppedProcess>) -> RootList {
 
 /// Finds all memory that blocks are in.
 pub fn regions<'v>(view: &'v View<'_, impl StoppedProcess>) -> Vec<Region<'v>> {
-    match view.layout.version.family() {
-        Family::Single => by_family::single(view),
-        Family::Multicore => by_family::multicore(view),
+    match view.layout.version.generation() {
+        Generation::Single => by_generation::single(view),
+        Generation::Multicore => by_generation::multicore(view),
     }
 }
 
@@ -50,7 +50,7 @@ pub fn source<'v>(
                 Version::V4_11 => ClosureFormat::Plain,
                 _ => ClosureFormat::WithInfo,
             },
-            continuations: view.layout.version.family() == Family::Multicore,
+            continuations: view.layout.version.generation() == Generation::Multicore,
         },
         contents,
     }

@@ -8,7 +8,7 @@ use super::roots::{RootList, is_pointer};
 
 /// Adds the sampler's entries, whose user data stand at the slots of `scanned`.
 pub(super) fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList, scanned: Slots) {
-    let family = view.layout.version.family();
+    let generation = view.layout.version.generation();
     let mut label = None;
     for (slot, value) in scanned {
         if is_pointer(value) {
@@ -20,7 +20,7 @@ pub(super) fn add(view: &View<'_, impl StoppedProcess>, list: &mut RootList, sca
             list.add(slot, value, label);
             continue;
         }
-        let Some(tracked) = Tracked::read(&view.memory, family, slot) else { continue };
+        let Some(tracked) = Tracked::read(&view.memory, generation, slot) else { continue };
         if let Some(id) = view.memory.number_in_trace(tracked.user_data) {
             let Tracked { block, samples, .. } = tracked;
             list.samples.push(Sample { block, id, samples });

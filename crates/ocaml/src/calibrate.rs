@@ -3,7 +3,7 @@
 //! Give these functions a memory that survives wrong addresses ([`crate::memory::Probed`]): they follow pointers to
 //! see whether they are pointers.
 
-use crate::layout::{FamilyState, Layout, MulticoreState, SingleState, Stack};
+use crate::layout::{GenerationState, Layout, MulticoreState, SingleState, Stack};
 use crate::memory::{Address, Memory};
 
 /// What did not add up.
@@ -57,15 +57,16 @@ pub fn calibrate(
     }
     let reader = Reader { memory, state };
     minor_heap(&reader, layout)?;
-    match &layout.state.family {
-        FamilyState::Single(fields) => {
+    match &layout.state.generation {
+        GenerationState::Single(fields) => {
             single(&reader, layout, fields, moment)?;
             Ok(*layout)
         }
-        FamilyState::Multicore(fields) => {
+        GenerationState::Multicore(fields) => {
             let memprof = multicore(&reader, layout, fields, minor_heaps)?;
             let mut calibrated = *layout;
-            calibrated.state.family = FamilyState::Multicore(MulticoreState { memprof, ..*fields });
+            calibrated.state.generation =
+                GenerationState::Multicore(MulticoreState { memprof, ..*fields });
             Ok(calibrated)
         }
     }
@@ -171,7 +172,7 @@ mod tests {
     use super::*;
     use crate::layout::Machine;
     use crate::memory::Image;
-    use crate::version::{Family, Version};
+    use crate::version::{Generation, Version};
 
     const STATE: Address = 0x10_0000;
     const BYTES: usize = 0x4000;
@@ -206,12 +207,12 @@ mod tests {
         ] {
             model.set(STATE + field, value);
         }
-        match &state.family {
-            FamilyState::Single(single) => {
+        match &state.generation {
+            GenerationState::Single(single) => {
                 model.set(STATE + single.young_alloc_start, HEAP);
                 model.set(STATE + single.young_alloc_end, end);
             }
-            FamilyState::Multicore(multicore) => {
+            GenerationState::Multicore(multicore) => {
                 let (stack, handler, shared, sampler) =
                     (STATE + 0x400, STATE + 0x800, STATE + 0x900, STATE + 0x1800);
                 model.set(STATE + multicore.current_stack, stack);
@@ -270,14 +271,14 @@ mod tests {
             let state = &layout.state;
             let mut fields =
                 vec![state.young_start, state.young_end, state.young_ptr, state.minor_heap_wsz];
-            match &state.family {
-                FamilyState::Single(single) => fields.extend([
+            match &state.generation {
+                GenerationState::Single(single) => fields.extend([
                     state.young_limit,
                     single.young_alloc_start,
                     single.young_alloc_end,
                     single.in_minor_collection,
                 ]),
-                FamilyState::Multicore(multicore) => {
+                GenerationState::Multicore(multicore) => {
                     fields.extend([multicore.current_stack, multicore.shared_heap]);
                 }
             }
@@ -287,7 +288,10 @@ mod tests {
                 let verdict = model.calibrate(&layout, Phase::Start);
                 assert!(verdict.is_err(), "{}: {field}", layout.version);
             }
-            assert_eq!(layout.single().is_some(), layout.version.family() == Family::Single);
+            assert_eq!(
+                layout.single().is_some(),
+                layout.version.generation() == Generation::Single
+            );
         }
     }
 }

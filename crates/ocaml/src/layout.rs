@@ -4,7 +4,7 @@
 //! `runtime/caml/stack.h`, `runtime/amd64.S` and `runtime/arm64.S` of the tags 4.11.2, 4.12.1, 4.13.1, 4.14.2, 5.0.0,
 //! 5.1.1, 5.2.0, 5.3.0, 5.4.1, 5.5.2.
 
-use crate::version::{Family, Version};
+use crate::version::{Generation, Version};
 
 /// Offset of a field in bytes.
 pub type Offset = u64;
@@ -41,12 +41,12 @@ pub struct State {
     pub local_roots: Offset,
     pub backtrace_active: Offset,
     pub minor_heap_wsz: Offset,
-    pub family: FamilyState,
+    pub generation: GenerationState,
 }
 
-/// Fields of `Caml_state` that one family has.
+/// Fields of `Caml_state` that one generation has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FamilyState {
+pub enum GenerationState {
     /// OCaml 4.
     Single(SingleState),
     /// OCaml 5.
@@ -152,9 +152,9 @@ const CONTEXT: Context =
 impl Layout {
     /// The layout of a version on a machine.
     pub const fn of(version: Version, machine: Machine) -> Self {
-        let stack = match version.family() {
-            Family::Single => Stack::Single(CONTEXT),
-            Family::Multicore => Stack::Multicore(fiber(machine)),
+        let stack = match version.generation() {
+            Generation::Single => Stack::Single(CONTEXT),
+            Generation::Multicore => Stack::Multicore(fiber(machine)),
         };
         Self {
             version,
@@ -173,17 +173,17 @@ impl Layout {
 
     /// OCaml 4's fields, if it is OCaml 4.
     pub const fn single(&self) -> Option<&SingleState> {
-        match &self.state.family {
-            FamilyState::Single(single) => Some(single),
-            FamilyState::Multicore(_) => None,
+        match &self.state.generation {
+            GenerationState::Single(single) => Some(single),
+            GenerationState::Multicore(_) => None,
         }
     }
 
     /// OCaml 5's fields, if it is OCaml 5.
     pub const fn multicore(&self) -> Option<&MulticoreState> {
-        match &self.state.family {
-            FamilyState::Single(_) => None,
-            FamilyState::Multicore(multicore) => Some(multicore),
+        match &self.state.generation {
+            GenerationState::Single(_) => None,
+            GenerationState::Multicore(multicore) => Some(multicore),
         }
     }
 }
@@ -223,7 +223,7 @@ const fn state(version: Version) -> State {
             local_roots: 160,
             backtrace_active: 192,
             minor_heap_wsz: 264,
-            family: FamilyState::Multicore(MulticoreState {
+            generation: GenerationState::Multicore(MulticoreState {
                 current_stack: 32,
                 c_stack: 56,
                 action_pending: 48,
@@ -258,7 +258,7 @@ const fn single(young_limit: Offset, young_ptr: Offset, shift: Offset) -> State 
         local_roots: 280 + shift,
         backtrace_active: 224 + shift,
         minor_heap_wsz: 80,
-        family: FamilyState::Single(SingleState {
+        generation: GenerationState::Single(SingleState {
             young_alloc_start: 48,
             young_alloc_end: 56,
             young_trigger: 72,
@@ -282,7 +282,7 @@ const fn multicore(shift: Offset, memprof: Option<Offset>) -> State {
         local_roots: 152 + shift,
         backtrace_active: 184 + shift,
         minor_heap_wsz: 264 + shift,
-        family: FamilyState::Multicore(MulticoreState {
+        generation: GenerationState::Multicore(MulticoreState {
             current_stack: 40,
             c_stack: 64,
             action_pending: 56,
@@ -332,8 +332,8 @@ mod tests {
             ("backtrace_active", state.backtrace_active),
             ("minor_heap_wsz", state.minor_heap_wsz),
         ];
-        match &state.family {
-            FamilyState::Single(single) => fields.extend([
+        match &state.generation {
+            GenerationState::Single(single) => fields.extend([
                 ("exception_pointer", state.exception_pointer),
                 ("young_alloc_start", single.young_alloc_start),
                 ("young_alloc_end", single.young_alloc_end),
@@ -343,7 +343,7 @@ mod tests {
                 ("bottom_of_stack", single.bottom_of_stack),
                 ("last_return_address", single.last_return_address),
             ]),
-            FamilyState::Multicore(multicore) => {
+            GenerationState::Multicore(multicore) => {
                 fields.extend([
                     ("exn_handler", state.exception_pointer),
                     ("current_stack", multicore.current_stack),

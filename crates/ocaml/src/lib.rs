@@ -48,4 +48,4 @@ pub mod version;
 
 pub use layout::Layout;
 pub use memory::{Address, Memory};
-pub use version::{Family, Unsupported, Version, detect};
+pub use version::{Generation, Unsupported, Version, detect};

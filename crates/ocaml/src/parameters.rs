@@ -7,7 +7,7 @@ use std::io::Write as _;
 use crate::layout::Layout;
 use crate::memory::{Address, Memory};
 use crate::symbols::parameters as p;
-use crate::version::Family;
+use crate::version::Generation;
 
 /// Where a parameter's value stands.
 #[derive(Clone, Copy)]
@@ -91,13 +91,13 @@ pub fn write<'a>(
             length += before - rest.len();
         }
     };
-    match layout.version.family() {
-        Family::Single => {
+    match layout.version.generation() {
+        Generation::Single => {
             for (letter, place) in single(layout) {
                 put(letter, place);
             }
         }
-        Family::Multicore => {
+        Generation::Multicore => {
             let parser_trace = layout.multicore().map_or(0, |fields| fields.parser_trace);
             for (letter, place) in multicore(layout, parser_trace) {
                 put(letter, place);

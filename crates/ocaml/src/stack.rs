@@ -1,12 +1,12 @@
 //! Walking OCaml's stack: from a frame to its caller, over the frames of C and from a fiber to its parent.
 //!
 //! This is what `caml_next_frame_descriptor` (`runtime/backtrace_nat.c`) does, one step at a time. A walk inside a
-//! sampling callback starts where the block was allocated: neither family's callback mechanism changes what
+//! sampling callback starts where the block was allocated: neither generation's callback mechanism changes what
 //! [`Position::innermost`] reads.
 
 use crate::block::{self, tag};
 use crate::frames::Descriptor;
-use crate::layout::{FamilyState, Fiber, Layout, Stack};
+use crate::layout::{Fiber, GenerationState, Layout, Stack};
 use crate::memory::{Address, Memory};
 
 /// A place in a stack where OCaml code called something and will go on.
@@ -43,20 +43,20 @@ impl Position {
         first_frame: u64,
         state: Address,
     ) -> Option<Self> {
-        match (&layout.state.family, &layout.stack) {
-            (FamilyState::Single(fields), _) => {
+        match (&layout.state.generation, &layout.stack) {
+            (GenerationState::Single(fields), _) => {
                 let sp = memory.field(state, fields.bottom_of_stack)?;
                 let return_address = memory.field(state, fields.last_return_address)?;
                 (sp != 0).then_some(Self { sp, return_address, fiber: 0 })
             }
-            (FamilyState::Multicore(fields), Stack::Multicore(fiber)) => Self::of_fiber(
+            (GenerationState::Multicore(fields), Stack::Multicore(fiber)) => Self::of_fiber(
                 memory,
                 layout,
                 fiber,
                 first_frame,
                 memory.field(state, fields.current_stack)?,
             ),
-            (FamilyState::Multicore(_), Stack::Single(_)) => None,
+            (GenerationState::Multicore(_), Stack::Single(_)) => None,
         }
     }
 

@@ -23,7 +23,7 @@ pub enum Version {
 
 /// The two runtimes: one global state, or one state a domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Family {
+pub enum Generation {
     /// OCaml 4: `Caml_state` is an exported pointer.
     Single,
     /// OCaml 5: `caml_state` is a thread-local pointer.
@@ -77,12 +77,12 @@ impl Version {
         (release.major, release.minor) > series
     }
 
-    /// The runtime's family.
-    pub const fn family(self) -> Family {
+    /// The runtime's generation.
+    pub const fn generation(self) -> Generation {
         match self {
-            Self::V4_11 | Self::V4_12 | Self::V4_13 | Self::V4_14 => Family::Single,
+            Self::V4_11 | Self::V4_12 | Self::V4_13 | Self::V4_14 => Generation::Single,
             Self::V5_0 | Self::V5_1 | Self::V5_2 | Self::V5_3 | Self::V5_4 | Self::V5_5 => {
-                Family::Multicore
+                Generation::Multicore
             }
         }
     }
@@ -95,7 +95,7 @@ impl Version {
     /// Whether a sampler from outside can do its work: in OCaml 5 the runtime's functions that it has to stand
     /// before have names that a program exports.
     pub const fn can_be_given_sampler(self) -> bool {
-        matches!(self.family(), Family::Multicore)
+        matches!(self.generation(), Generation::Multicore)
     }
 
     /// As people write it, e.g. `4.13`.
@@ -228,14 +228,14 @@ mod tests {
     /// Which of the fingerprint's symbols a runtime for native code exports, by version; from the sources' tags.
     fn exported(version: Version) -> Vec<&'static str> {
         let since = |first: Version, name: &'static str| (version >= first).then_some(name);
-        let single = version.family() == Family::Single;
+        let single = version.generation() == Generation::Single;
         let common = [
             Some(f::BEFORE_STATE),
             version.can_sample().then_some(f::SAMPLER),
             Some(f::NATIVE[0]),
             Some(f::NATIVE[1]),
         ];
-        let family = if single {
+        let generation = if single {
             [
                 Some(f::STATE_SINGLE),
                 Some(f::FRAME_TABLE_SINGLE),
@@ -258,7 +258,7 @@ mod tests {
                 Some(f::SINCE_4_14),
             ]
         };
-        common.into_iter().chain(family).flatten().collect()
+        common.into_iter().chain(generation).flatten().collect()
     }
 
     #[test]

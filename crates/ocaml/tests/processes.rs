@@ -12,7 +12,7 @@ use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::memory::Probed;
 use memtrail_ocaml::memprof::Slot;
 use memtrail_ocaml::stack::{CutParents, Position, Step, first_frame};
-use memtrail_ocaml::{Address, Family, Layout, Memory as _, Version, parameters, symbols};
+use memtrail_ocaml::{Address, Generation, Layout, Memory as _, Version, parameters, symbols};
 use object::{Object as _, ObjectSymbol as _};
 
 const SOURCE: &str = include_str!("programs/probe.ml");
@@ -144,7 +144,9 @@ impl Probe {
     /// OCaml 5's state is thread-local; the first domain's also is in a static table (`runtime/domain.c`).
     fn state(&self) -> Address {
         let variable = match self.layout.version {
-            version if version.family() == Family::Single => self.symbol(symbols::state::SINGLE),
+            version if version.generation() == Generation::Single => {
+                self.symbol(symbols::state::SINGLE)
+            }
             Version::V5_0 | Version::V5_1 | Version::V5_2 => self.symbol("all_domains") + 8,
             version => {
                 // Since 5.4, a list of domains is before the state.
@@ -161,14 +163,14 @@ impl Probe {
     }
 
     fn table(&self) -> FrameTable {
-        match self.layout.version.family() {
-            Family::Single => FrameTable::single(
+        match self.layout.version.generation() {
+            Generation::Single => FrameTable::single(
                 &self.memory,
                 self.symbol(symbols::callstack::DESCRIPTORS),
                 self.symbol(symbols::callstack::DESCRIPTORS_MASK),
             ),
             // What `caml_get_frame_descrs` returns.
-            Family::Multicore => {
+            Generation::Multicore => {
                 FrameTable::multicore(&self.memory, self.symbol("current_frame_descrs"))
             }
         }
@@ -341,7 +343,7 @@ fn runtimes_calibrate() {
     with_probes(EVERY, |probe, compiler| {
         let (memory, state) = (&probe.memory, probe.state());
         let heaps = probe.minor_heaps();
-        assert_eq!(heaps.is_some(), probe.layout.version.family() == Family::Multicore);
+        assert_eq!(heaps.is_some(), probe.layout.version.generation() == Generation::Multicore);
         let calibrated = calibrate(memory, &probe.layout, state, heaps, Phase::Running);
         assert_eq!(calibrated, Ok(probe.layout), "{compiler}");
         for other in Version::ALL {
@@ -359,7 +361,9 @@ fn runtimes_calibrate() {
             match calibrate(memory, &layout, state, heaps, Phase::Running) {
                 Err(_) => {}
                 // 4.11 and 4.12 differ in fields that hold nothing to check; the symbols distinguish them.
-                Ok(_) if mine.family() == Family::Single && other.family() == Family::Single => {}
+                Ok(_)
+                    if mine.generation() == Generation::Single
+                        && other.generation() == Generation::Single => {}
                 Ok(_) => panic!("{compiler} passes for {other}"),
             }
         }

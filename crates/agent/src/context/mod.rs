@@ -1,9 +1,9 @@
 //! What is recorded, and how: the runtime of this process, and the options.
 
 pub(crate) mod checked_memory;
-pub(crate) mod family;
 pub(crate) mod frame_tables;
 pub(crate) mod functions;
+pub(crate) mod generation;
 pub(crate) mod halvings;
 pub(crate) mod ocaml4;
 pub(crate) mod ocaml5;

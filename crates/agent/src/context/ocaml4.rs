@@ -2,12 +2,12 @@
 
 use memtrail_ocaml::{Version, symbols};
 
-use crate::context::family::Locate;
 use crate::context::frame_tables::FrameTables;
+use crate::context::generation::Locate;
 use crate::context::state::StateVariable;
 use crate::os::symbol::required;
 
-/// The family.
+/// The generation.
 pub(crate) struct Ocaml4;
 
 impl Locate for Ocaml4 {

@@ -5,8 +5,8 @@ use std::mem::transmute;
 
 use memtrail_ocaml::{Version, symbols};
 
-use crate::context::family::Locate;
 use crate::context::frame_tables::{FrameTables, GivenPair, GivenTable};
+use crate::context::generation::Locate;
 use crate::context::state::StateVariable;
 use crate::os::symbol::required;
 
@@ -14,7 +14,7 @@ type GetPair = unsafe extern "C" fn() -> GivenPair;
 type GetTable = unsafe extern "C" fn() -> GivenTable;
 type GetStructure = unsafe extern "C" fn() -> u64;
 
-/// The family.
+/// The generation.
 pub(crate) struct Ocaml5;
 
 impl Locate for Ocaml5 {

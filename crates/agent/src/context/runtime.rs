@@ -8,7 +8,7 @@ use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::release::{MAX_DATA, Release, SYS_DATA};
 use memtrail_ocaml::{Layout, Unsupported, Version, detect, symbols};
 
-use crate::context::family::Locate;
+use crate::context::generation::Locate;
 use crate::context::state::StateVariable;
 use crate::os::symbol::{required, symbol};
 
@@ -70,7 +70,7 @@ unsafe impl Send for OcamlRuntime {}
 unsafe impl Sync for OcamlRuntime {}
 
 impl SamplerFunctions {
-    fn find(family: &dyn Locate) -> Result<Self, &'static str> {
+    fn find(generation: &dyn Locate) -> Result<Self, &'static str> {
         let start_address = required(symbols::memprof::START)?;
         let stop = required(symbols::memprof::STOP)?;
         // SAFETY: the runtime declares these functions with these types (see `symbols`).
@@ -79,7 +79,7 @@ impl SamplerFunctions {
                 start: std::mem::transmute::<*mut c_void, Start>(start_address),
                 stop: std::mem::transmute::<*mut c_void, Stop>(stop),
                 start_address,
-                capture_function: family.capture_function(),
+                capture_function: generation.capture_function(),
             })
         }
     }
@@ -87,9 +87,10 @@ impl SamplerFunctions {
 
 impl OcamlRuntime {
     /// Finds the entry points of a runtime of this version. The name of what is missing is the error.
-    pub(crate) fn find(version: Version, family: &dyn Locate) -> Result<Self, &'static str> {
-        let state = family.state()?;
-        let sampler = version.can_sample().then(|| SamplerFunctions::find(family)).transpose()?;
+    pub(crate) fn find(version: Version, generation: &dyn Locate) -> Result<Self, &'static str> {
+        let state = generation.state()?;
+        let sampler =
+            version.can_sample().then(|| SamplerFunctions::find(generation)).transpose()?;
         let stat_alloc = required(symbols::control::STAT_ALLOC)?;
         let stat_free = required(symbols::control::STAT_FREE)?;
         // SAFETY: the runtime declares these functions with these types (see `symbols`).

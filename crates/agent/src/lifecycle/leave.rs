@@ -1,7 +1,7 @@
 //! Takes back all that a recording has changed in a program that runs on.
 
 use crate::context::target::Target;
-use crate::lifecycle::family::family_of;
+use crate::lifecycle::generation::generation_of;
 use crate::recording::collection_hooks;
 use crate::sampling::{self, handover, premature_dealloc, rate};
 use crate::snapshot;
@@ -25,10 +25,10 @@ pub(super) unsafe fn give_back_code() {
 /// The runtime is whole: all domains, which have these states, are stopped, and this thread acts for the main one. Threads of
 /// ours that look for requests have ended.
 pub(super) unsafe fn leave(target: &Target, domains: &[u64]) -> bool {
-    let family = family_of(target.runtime.version);
+    let generation = generation_of(target.runtime.version);
     // SAFETY: as the caller promises.
     unsafe {
-        if family.calls_back(target, domains) {
+        if generation.calls_back(target, domains) {
             return false;
         }
         handover::watch_no_more();
@@ -36,7 +36,7 @@ pub(super) unsafe fn leave(target: &Target, domains: &[u64]) -> bool {
         if let Some(&ours) = sampling::start::OUR_PROFILE.get()
             && handover::is_ours()
         {
-            family.leave(target, ours, domains);
+            generation.leave(target, ours, domains);
         }
         collection_hooks::watch_no_more();
         snapshot::lifecycle::give_back();

@@ -12,7 +12,7 @@ use std::sync::atomic::{
 
 use crate::context::runtime::{OcamlRuntime, version};
 use crate::lifecycle::environment::Injected;
-use crate::lifecycle::family::family_of;
+use crate::lifecycle::generation::generation_of;
 use crate::lifecycle::pending_start::{PendingStart, prepare};
 use crate::lifecycle::recorded::{self, Recorded};
 use crate::lifecycle::{injected, start, thread_end};
@@ -143,5 +143,5 @@ pub unsafe fn on_readlink(path: *const c_char) {
 /// Whether the runtime has a heap. Where that cannot be told, whoever looks closer will say why.
 fn is_ready() -> bool {
     let Ok(version) = version() else { return true };
-    OcamlRuntime::find(version, family_of(version)).map_or(true, |runtime| runtime.is_ready())
+    OcamlRuntime::find(version, generation_of(version)).map_or(true, |runtime| runtime.is_ready())
 }

@@ -4,7 +4,7 @@ pub(crate) mod attach;
 pub(crate) mod environment;
 pub(crate) mod environment_array;
 pub mod exec;
-pub(crate) mod family;
+pub(crate) mod generation;
 pub(crate) mod hooks;
 pub(crate) mod injected;
 mod leave;

@@ -11,7 +11,7 @@ use memtrail_recording::session::{self, Sampler, SnapshotOptions, State};
 
 use crate::context::runtime::OcamlRuntime;
 use crate::context::target::Target;
-use crate::lifecycle::family::{RuntimeFamily, family_of};
+use crate::lifecycle::generation::{RuntimeGeneration, generation_of};
 use crate::lifecycle::hooks::HOOKS;
 use crate::lifecycle::leave;
 use crate::lifecycle::pending_start::PendingStart;
@@ -41,7 +41,7 @@ pub(crate) fn start(pending: PendingStart) {
 }
 
 fn try_start(pending: PendingStart) -> Result<(), String> {
-    let (mut target, family) = target(pending, Phase::Start)?;
+    let (mut target, generation) = target(pending, Phase::Start)?;
     if !target.options.children && !claim(&target.session) {
         report(&target.session, std::process::id(), 0, State::Passed);
         return Ok(());
@@ -53,19 +53,19 @@ fn try_start(pending: PendingStart) -> Result<(), String> {
     let substitute = choose_sampler(&mut target);
     let target: &'static Target = Box::leak(Box::new(target));
     match &substitute {
-        None => sampling::start::prepare(target, family),
+        None => sampling::start::prepare(target, generation),
         Some(_) => substitute::prepare(target),
     }
     find_program_code();
     begin(target, &HOOKS, None, 0)?;
-    let snapshots = snapshot::lifecycle::prepare(target, family);
+    let snapshots = snapshot::lifecycle::prepare(target, generation);
     // Behind the hooks of snapshots, so that the time that these take is not the collector's.
     collection_hooks::watch();
     match substitute {
         None => {
-            sampling::start::start(target, family);
+            sampling::start::start(target, generation);
             // SAFETY: the process has one thread.
-            unsafe { handover::watch(target, family) };
+            unsafe { handover::watch(target, generation) };
         }
         Some(found) => {
             if let Err(reason) = found.and_then(|found| substitute::start(target, found)) {
@@ -92,30 +92,30 @@ pub(crate) unsafe fn join(
     epoch: u8,
     domains: &[u64],
 ) -> Result<(), String> {
-    let (mut target, family) = target(pending, Phase::Running)?;
+    let (mut target, generation) = target(pending, Phase::Running)?;
     target.notes = notes;
     // SAFETY: as the caller promises.
-    if unsafe { family.is_in_use(&target, domains) } {
+    if unsafe { generation.is_in_use(&target, domains) } {
         return Err(USED.into());
     }
     // SAFETY: no thread is in a collection.
     target.notes.extend(unsafe { premature_dealloc::prevent(&target.runtime) });
     let target: &'static Target = Box::leak(Box::new(target));
-    sampling::start::prepare(target, family);
+    sampling::start::prepare(target, generation);
     find_program_code();
     // SAFETY: as the caller promises; our profile does not run.
     let sampled = begin(target, &HOOKS, None, epoch).and_then(|_| unsafe {
-        sampling::start::join(target, family, domains).map_err(str::to_owned)
+        sampling::start::join(target, generation, domains).map_err(str::to_owned)
     });
     if let Err(reason) = sampled {
         // SAFETY: as above.
         unsafe { leave::give_back_code() };
         return Err(reason);
     }
-    let snapshots = snapshot::lifecycle::prepare(target, family);
+    let snapshots = snapshot::lifecycle::prepare(target, generation);
     collection_hooks::watch();
     // SAFETY: no thread begins one of the sampler's functions now.
-    unsafe { handover::watch(target, family) };
+    unsafe { handover::watch(target, generation) };
     note_missing_snapshots(target, snapshots);
     Ok(())
 }
@@ -124,12 +124,12 @@ pub(crate) unsafe fn join(
 fn target(
     pending: PendingStart,
     phase: Phase,
-) -> Result<(Target, &'static dyn RuntimeFamily), String> {
+) -> Result<(Target, &'static dyn RuntimeGeneration), String> {
     let missing = |name: &str| format!("its runtime does not export {name}");
-    let family = family_of(pending.version);
-    let mut runtime = OcamlRuntime::find(pending.version, family).map_err(missing)?;
+    let generation = generation_of(pending.version);
+    let mut runtime = OcamlRuntime::find(pending.version, generation).map_err(missing)?;
     calibrate_layout(&mut runtime, phase)?;
-    let frame_tables = family.frame_tables(pending.version).map_err(missing)?;
+    let frame_tables = generation.frame_tables(pending.version).map_err(missing)?;
     // SAFETY: everything read through it stems from the runtime, which holds still meanwhile.
     let memory = unsafe { ThisProcess::new() };
     if frame_tables.current(memory).is_none() {
@@ -149,7 +149,7 @@ fn target(
         arguments: pending.arguments,
         notes: Vec::new(),
     };
-    Ok((target, family))
+    Ok((target, generation))
 }
 
 fn note_missing_snapshots(target: &Target, snapshots: Result<(), String>) {

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::heap::custom;
-use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::layout::GenerationState;
 use memtrail_ocaml::{memprof, symbols};
 
 use crate::context::functions::size_of_function;
@@ -101,7 +101,9 @@ pub(super) fn is_channel(target: &Target, operations: u64) -> bool {
 
 /// Whether the domain is sampled by a profile of ours.
 fn is_ours(target: &Target) -> bool {
-    let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return false };
+    let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else {
+        return false;
+    };
     let profile = fields
         .memprof
         .and_then(|offset| target.memory.field(target.runtime.state(), offset))

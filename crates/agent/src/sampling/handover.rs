@@ -27,12 +27,12 @@ use crate::os::symbol::symbol;
 use crate::os::trampoline_page::{self, CodeHook};
 use crate::recording::end;
 use crate::sampling::collection::Collection;
-use crate::sampling::family::Sampler;
+use crate::sampling::generation::Sampler;
 use crate::sampling::start::OUR_PROFILE;
 
 struct Guard {
     target: &'static Target,
-    family: &'static dyn Sampler,
+    generation: &'static dyn Sampler,
     start: u64,
     stop: u64,
     /// `caml_failwith`.
@@ -46,7 +46,7 @@ impl Guard {
     /// Stops our profile, if it is this domain's.
     fn stop_profile(&self) {
         if let Some(&ours) = OUR_PROFILE.get() {
-            self.family.stop_profile(self.target, ours);
+            self.generation.stop_profile(self.target, ours);
         }
     }
 }
@@ -79,8 +79,8 @@ static HANDOVER: Handover = Handover {
 ///
 /// # Safety
 /// The process has one thread, or no thread begins one of the sampler's functions now.
-pub(crate) unsafe fn watch(target: &'static Target, family: &'static dyn Sampler) -> bool {
-    if HANDOVER.guard.get().is_none() && prepare(target, family).is_none() {
+pub(crate) unsafe fn watch(target: &'static Target, generation: &'static dyn Sampler) -> bool {
+    if HANDOVER.guard.get().is_none() && prepare(target, generation).is_none() {
         return false;
     }
     let redirected = HANDOVER.guard.get().map(|guard| &*guard.redirected).unwrap_or_default();
@@ -107,7 +107,7 @@ pub(crate) fn is_ours() -> bool {
 }
 
 /// Finds the functions, once. Nothing if they cannot be redirected.
-fn prepare(target: &'static Target, family: &'static dyn Sampler) -> Option<()> {
+fn prepare(target: &'static Target, generation: &'static dyn Sampler) -> Option<()> {
     let sampler = target.runtime.sampler.as_ref()?;
     let start = sampler.start_address;
     let stop = symbol(symbols::memprof::STOP);
@@ -129,8 +129,8 @@ fn prepare(target: &'static Target, family: &'static dyn Sampler) -> Option<()> 
         return None;
     }
     let (start, stop, raise) = (start as u64, stop as u64, raise as u64);
-    let collection = family.collection();
-    let guard = Guard { target, family, start, stop, raise, collection, redirected };
+    let collection = generation.collection();
+    let guard = Guard { target, generation, start, stop, raise, collection, redirected };
     HANDOVER.guard.set(guard).ok()
 }
 
@@ -214,7 +214,7 @@ extern "C" fn answer_to_stop() -> Jump {
         // Another domain has started its own just now.
         return Jump { argument: UNIT, function: guard.stop };
     }
-    let message = guard.family.not_started();
+    let message = guard.generation.not_started();
     Jump { argument: message.as_ptr() as u64, function: guard.raise }
 }
 
@@ -265,7 +265,7 @@ unsafe extern "C" fn hand_over(arguments: *mut Arguments) -> u64 {
     if first {
         // SAFETY: our profile runs; we are where the program's own call would be, so all that the runtime
         // does is allowed.
-        unsafe { guard.family.stop(target) };
+        unsafe { guard.generation.stop(target) };
     }
     guard.start
 }
@@ -280,7 +280,7 @@ pub(crate) fn end_sampling() {
     *progress = Progress::Theirs;
     if let Some(&ours) = OUR_PROFILE.get() {
         // SAFETY: our profile has run up to here, and the functions are the runtime's own again.
-        unsafe { guard.family.cease(guard.target, ours) };
+        unsafe { guard.generation.cease(guard.target, ours) };
     }
 }
 

@@ -8,7 +8,7 @@ mod channel_buffers;
 pub(crate) mod codes;
 pub(crate) mod collection;
 pub(crate) mod drawn;
-pub(crate) mod family;
+pub(crate) mod generation;
 mod generator;
 pub(crate) mod handover;
 pub(crate) mod key;

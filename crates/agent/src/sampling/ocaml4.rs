@@ -11,7 +11,7 @@ use crate::os::own_thread;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::capture_hook::{CollectSingle, collect_single};
 use crate::sampling::collection::Collection;
-use crate::sampling::family::Sampler;
+use crate::sampling::generation::Sampler;
 use crate::sampling::generator::Generator;
 use crate::sampling::rate::RateControl;
 use crate::sampling::rate::statics::Statics;

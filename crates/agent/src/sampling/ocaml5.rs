@@ -5,7 +5,7 @@ use std::mem;
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::{self, Value};
-use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::layout::GenerationState;
 use memtrail_ocaml::memprof::{self, Callback};
 use memtrail_ocaml::symbols;
 
@@ -15,7 +15,7 @@ use crate::os::symbol::symbol;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::capture_hook::{CollectMulticore, collect_multicore};
 use crate::sampling::collection::Collection;
-use crate::sampling::family::Sampler;
+use crate::sampling::generation::Sampler;
 use crate::sampling::rate::RateControl;
 use crate::sampling::{channel_buffers, running_multicore, seeding, static_profile, trampoline};
 
@@ -74,7 +74,9 @@ impl Sampler for Ocaml5 {
     }
 
     fn stop_profile(&self, target: &Target, ours: Value) {
-        let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
+        let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else {
+            return;
+        };
         let memory = target.memory;
         let profile = fields
             .memprof

@@ -10,7 +10,7 @@ use std::mem;
 
 use memtrail_ocaml::Memory as _;
 use memtrail_ocaml::block::{UNIT, Value};
-use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::layout::GenerationState;
 use memtrail_ocaml::memory::ThisProcess;
 use memtrail_ocaml::memprof::{self, DISTANCES, domain, entries, thread};
 use memtrail_ocaml::symbols;
@@ -42,7 +42,7 @@ struct DomainSampler {
 impl DomainSampler {
     /// Finds the structures of the domain with this state, if they are laid out as expected.
     fn of(target: &Target, state: u64) -> Option<Self> {
-        let FamilyState::Multicore(fields) = target.runtime.layout.state.family else {
+        let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else {
             return None;
         };
         let memory = target.memory;

@@ -5,7 +5,7 @@
 //! the domain, and OCaml 4 in an array that is found by its content ([`Generator`]): there it is written. Where it is not
 //! found, numbers are thrown away: each start of OCaml 4's sampler draws a batch. Source: `runtime/memprof.c`.
 
-use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::layout::GenerationState;
 use memtrail_ocaml::{Memory as _, memprof};
 
 use crate::context::target::Target;
@@ -52,7 +52,7 @@ pub(crate) unsafe fn seed_single(
 /// # Safety
 /// The domain is that of this thread.
 pub(crate) unsafe fn seed_domain(target: &Target, state: u64, number: u16) {
-    let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return };
+    let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else { return };
     if target.runtime.sampler.is_none() {
         return;
     }

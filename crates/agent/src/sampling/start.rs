@@ -17,7 +17,7 @@ use crate::os::patch::{self, Redirection};
 use crate::os::symbol::symbol;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::callstack::token::FRAMES_ASKED_FOR;
-use crate::sampling::family::Sampler;
+use crate::sampling::generation::Sampler;
 use crate::sampling::value::{Closure, Float, Record};
 use crate::sampling::{rate, state};
 
@@ -31,19 +31,19 @@ pub(crate) static OUR_PROFILE: OnceLock<u64> = OnceLock::new();
 static CAPTURE: Lock<Option<Redirection>> = Lock::new(None);
 
 /// Decides who captures callstacks.
-pub(crate) fn prepare(target: &'static Target, family: &'static dyn Sampler) {
+pub(crate) fn prepare(target: &'static Target, generation: &'static dyn Sampler) {
     state::set_up(target);
-    let incremental = !target.options.runtime_callstacks && redirect_capture(target, family);
+    let incremental = !target.options.runtime_callstacks && redirect_capture(target, generation);
     target.incremental.store(incremental, Relaxed);
 }
 
-fn redirect_capture(target: &Target, family: &dyn Sampler) -> bool {
+fn redirect_capture(target: &Target, generation: &dyn Sampler) -> bool {
     let Some(sampler) = &target.runtime.sampler else { return false };
     let name = sampler.capture_function;
     let (function, size) = (symbol(name).cast(), size_of_function(name));
     // SAFETY: the function of this name, and one that takes and gives the same. The process has one thread, or no thread
     // captures a callstack now.
-    let Ok(redirection) = (unsafe { patch::redirect(function, size, family.capture()) }) else {
+    let Ok(redirection) = (unsafe { patch::redirect(function, size, generation.capture()) }) else {
         return false;
     };
     *CAPTURE.lock() = Some(redirection);
@@ -62,11 +62,11 @@ pub(crate) unsafe fn give_back() {
 }
 
 /// Starts sampling. Nothing may stand between this and the program's own first allocation.
-pub(crate) fn start(target: &'static Target, family: &'static dyn Sampler) {
-    let arguments = arguments(target, family);
+pub(crate) fn start(target: &'static Target, generation: &'static dyn Sampler) {
+    let arguments = arguments(target, generation);
     // SAFETY: the types are the runtime's; called where allocation is allowed (before the program's
     // own code, after the runtime's set-up), with values that live for ever.
-    let control = unsafe { family.start(target, &arguments) };
+    let control = unsafe { generation.start(target, &arguments) };
     rate::begin(target, control);
 }
 
@@ -76,25 +76,25 @@ pub(crate) fn start(target: &'static Target, family: &'static dyn Sampler) {
 /// All domains are stopped where the runtime's state is whole, and this thread acts for the main one.
 pub(crate) unsafe fn join(
     target: &'static Target,
-    family: &'static dyn Sampler,
+    generation: &'static dyn Sampler,
     domains: &[u64],
 ) -> Result<(), &'static str> {
-    let arguments = arguments(target, family);
+    let arguments = arguments(target, generation);
     // SAFETY: as the caller promises, with values that live for ever.
-    let control = unsafe { family.join(target, &arguments, domains) }?;
+    let control = unsafe { generation.join(target, &arguments, domains) }?;
     rate::begin(target, control);
     Ok(())
 }
 
 /// The sampler's arguments. The closures are made once, whatever is recorded later.
-fn arguments(target: &Target, family: &dyn Sampler) -> Arguments {
+fn arguments(target: &Target, generation: &dyn Sampler) -> Arguments {
     static CLOSURES: OnceLock<[Closure; TRACKER_WOSIZE as usize]> = OnceLock::new();
     let runtime = &target.runtime;
     let incremental = target.incremental.load(Relaxed);
     let frames = if incremental { FRAMES_ASKED_FOR as i64 } else { ALL_FRAMES };
 
     let closures = CLOSURES.get_or_init(|| {
-        Callback::ALL.map(|callback| Closure::new(family.callback(callback), runtime.version))
+        Callback::ALL.map(|callback| Closure::new(generation.callback(callback), runtime.version))
     });
     let tracker = Box::leak(Box::new(Record::new(closures.each_ref().map(Closure::value))));
     let rate = Box::leak(Box::new(Float::new(target.options.rate)));

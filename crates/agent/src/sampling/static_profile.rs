@@ -10,7 +10,7 @@
 //! all its distances were drawn; a domain that is spawned inherits it. Another rate is another copy.
 
 use memtrail_ocaml::block::{self, UNIT, Value};
-use memtrail_ocaml::layout::FamilyState;
+use memtrail_ocaml::layout::GenerationState;
 use memtrail_ocaml::memory::{Memory as _, ThisProcess};
 use memtrail_ocaml::memprof::{
     self, DISTANCES, TRACKER_WOSIZE, domain, entries, profile, reciprocal_logarithm, thread,
@@ -189,7 +189,9 @@ impl Profiles {
 
 /// The sampler of the domain with this state.
 fn sampler(target: &Target, state: u64) -> Option<u64> {
-    let FamilyState::Multicore(fields) = target.runtime.layout.state.family else { return None };
+    let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else {
+        return None;
+    };
     target.memory.field(state, fields.memprof?)
 }
 

@@ -1,5 +1,4 @@
-//! The thread that sees to it that a snapshot which is wanted is taken, and that those being written
-//! are accounted for.
+//! The thread that takes the snapshots which are wanted, and collects the processes that write them.
 //!
 //! Users ask through a file in the recording, a folder that is theirs alone: so nothing listens in the
 //! target, and no descriptor of ours is open there that the program could close or meet.
@@ -68,7 +67,7 @@ extern "C" fn run() {
                 request::add(SnapshotReason::OutOfMemory);
             }
             if request::wanted() {
-                setting.heap.attend();
+                setting.heap.take_wanted();
             }
             writers::collect();
         }

@@ -66,7 +66,7 @@ pub(super) fn end(setting: &Setting) {
         request::add(SnapshotReason::Exit);
         let passed = || monotonic().saturating_sub(begun);
         while !safepoint::is_last_answered() && passed() < PATIENCE {
-            setting.heap.attend_idle();
+            setting.heap.take_while_idle();
             if passed() >= WAITING {
                 // It does not wait: it is to come by.
                 let_go();

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use memtrail_recording::session::SnapshotOptions;
 
-use super::family::SnapshotFamily;
+use super::generation::SnapshotGeneration;
 use super::setting::{self, Setting, setting};
 use super::{
     auto_costs, auto_watch, control, last_by_signal, out_of_memory, request, safepoint, signal,
@@ -14,18 +14,18 @@ use crate::context::target::Target;
 use crate::os::deadly_signal;
 use crate::recording::notes::note;
 
-/// The family of the runtime, for snapshots that only the program asks for.
-static FAMILY: OnceLock<&'static dyn SnapshotFamily> = OnceLock::new();
+/// The generation of the runtime, for snapshots that only the program asks for.
+static GENERATION: OnceLock<&'static dyn SnapshotGeneration> = OnceLock::new();
 
 /// Gets ready, before the program's own code runs or while the heap holds still. The error says why there can be no snapshots.
 pub(crate) fn prepare(
     target: &'static Target,
-    family: &'static dyn SnapshotFamily,
+    generation: &'static dyn SnapshotGeneration,
 ) -> Result<(), String> {
-    let _ = FAMILY.set(family);
+    let _ = GENERATION.set(generation);
     let Some(options) = &target.options.snapshots else { return Ok(()) };
     let missing = |name: &str| format!("its runtime does not export {name}");
-    let heap = family.find(target).map_err(missing)?;
+    let heap = generation.find(target).map_err(missing)?;
     setting::set(Setting { target, options, heap });
     heap.prepare(options);
     if let Some(number) = options.signal.filter(|_| !target.options.attached) {
@@ -62,8 +62,8 @@ pub(crate) fn now(target: &'static Target, label: &str, insist: bool) -> bool {
         contents: false,
     };
     if !setting::is_set() {
-        let Some(&family) = FAMILY.get() else { return true };
-        let Ok(heap) = family.find(target) else { return true };
+        let Some(&generation) = GENERATION.get() else { return true };
+        let Ok(heap) = generation.find(target) else { return true };
         // Another domain may have been faster.
         setting::set(Setting { target, options: &NO_MOMENTS, heap });
     }

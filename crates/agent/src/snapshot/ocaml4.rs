@@ -19,7 +19,7 @@ use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
-use super::family::{HoldStill, SnapshotFamily};
+use super::generation::{HoldStill, SnapshotGeneration};
 use super::safepoint::{self, Safepoint};
 use super::setting::setting;
 use super::take::take;
@@ -154,7 +154,7 @@ impl Ocaml4Heap {
     }
 
     /// Brings the program to a safepoint, or holds it where it waits.
-    fn see_to_it(&self) {
+    fn bring_to_safepoint(&self) {
         self.nudge();
         let mut waited = 0;
         while request::wanted() && waited < PATIENCE {
@@ -230,11 +230,11 @@ impl HoldStill for Ocaml4Heap {
         unsafe { (self.request_minor)() };
     }
 
-    fn attend(&self) {
-        self.see_to_it();
+    fn take_wanted(&self) {
+        self.bring_to_safepoint();
     }
 
-    fn attend_idle(&self) {
+    fn take_while_idle(&self) {
         self.try_idle();
     }
 
@@ -243,7 +243,7 @@ impl HoldStill for Ocaml4Heap {
     }
 }
 
-impl SnapshotFamily for Ocaml4 {
+impl SnapshotGeneration for Ocaml4 {
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
         let found = Ocaml4Heap::find(target)?;
         Ok(HOOKS.heap.get_or_init(|| found))

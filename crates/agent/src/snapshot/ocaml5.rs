@@ -23,7 +23,7 @@ use memtrail_recording::SnapshotReason;
 use memtrail_recording::session::SnapshotOptions;
 
 use super::domain_stop::{DomainStop, SnapshotRequest};
-use super::family::{HoldStill, SnapshotFamily};
+use super::generation::{HoldStill, SnapshotGeneration};
 use super::safepoint;
 use super::setting::setting;
 use super::{domains, request, writers};
@@ -282,10 +282,10 @@ impl HoldStill for Ocaml5Heap {
     // The second thread does, when something is wanted.
     fn nudge(&self) {}
 
-    fn attend(&self) {}
+    fn take_wanted(&self) {}
 
     // The second thread does.
-    fn attend_idle(&self) {}
+    fn take_while_idle(&self) {}
 
     fn second_thread(&self) -> Option<extern "C" fn()> {
         Some(stand_in)
@@ -301,7 +301,7 @@ extern "C" fn stand_in() {
     });
 }
 
-impl SnapshotFamily for Ocaml5 {
+impl SnapshotGeneration for Ocaml5 {
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str> {
         let found = Ocaml5Heap::find(target)?;
         Ok(HOOKS.heap.get_or_init(|| found))

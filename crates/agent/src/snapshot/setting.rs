@@ -2,7 +2,7 @@
 
 use memtrail_recording::session::SnapshotOptions;
 
-use super::family::HoldStill;
+use super::generation::HoldStill;
 use crate::context::target::Target;
 use crate::os::forked;
 use crate::os::replaceable::Replaceable;

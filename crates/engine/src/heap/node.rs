@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memtrail_heap::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
-use memtrail_heap::query::{self, Form, REST, ShapeId, Shapes, TreeItem};
+use memtrail_heap::query::{self, REST, ShapeId, ShapeOf, Shapes, TreeItem};
 use memtrail_heap::{BlockIndex, Bytes, LabelId, RootKind};
 use serde::Serialize;
 
@@ -120,11 +120,11 @@ pub(crate) fn find(loaded: &LoadedSnapshot, text: &str) -> Result<Place, ApiErro
     Ok(Place { shapes, shape, node, kinds })
 }
 
-fn kind_of(loaded: &LoadedSnapshot, form: Form) -> Option<&str> {
+fn kind_of(loaded: &LoadedSnapshot, form: ShapeOf) -> Option<&str> {
     match form {
-        Form::Kind(kind) => Some(loaded.catalogue.name(kind)),
-        Form::Rest => Some(REST),
-        Form::RootNode(_) | Form::Block(_) => None,
+        ShapeOf::Kind(kind) => Some(loaded.catalogue.name(kind)),
+        ShapeOf::Rest => Some(REST),
+        ShapeOf::RootNode(_) | ShapeOf::Block(_) => None,
     }
 }
 
@@ -134,7 +134,7 @@ pub(crate) fn name(loaded: &LoadedSnapshot, node: Node) -> String {
 }
 
 /// The name of a shape.
-pub(crate) fn shape_name(loaded: &LoadedSnapshot, form: Form) -> String {
+pub(crate) fn shape_name(loaded: &LoadedSnapshot, form: ShapeOf) -> String {
     shown(&query::form_name(loaded.heap(), &loaded.catalogue, form))
 }
 
@@ -153,9 +153,9 @@ pub(crate) fn shape_text(loaded: &LoadedSnapshot, place: &Place, shape: ShapeId)
     let node = loop {
         let here = place.shapes.get(at);
         match here.form {
-            Form::RootNode(root_node) => break Node::RootNode(root_node),
-            Form::Block(block) => break Node::Block(block),
-            Form::Kind(_) | Form::Rest => kinds.extend(kind_of(loaded, here.form)),
+            ShapeOf::RootNode(root_node) => break Node::RootNode(root_node),
+            ShapeOf::Block(block) => break Node::Block(block),
+            ShapeOf::Kind(_) | ShapeOf::Rest => kinds.extend(kind_of(loaded, here.form)),
         }
         at = here.parent;
     };

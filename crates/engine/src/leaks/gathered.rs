@@ -13,6 +13,7 @@ use super::threads;
 use super::verdict::{
     Evidence, LEAST, Life, MAX_DATES, MAX_RANKS, OwnerEvidence, REPLACED, SAMPLED, subsampled,
 };
+use super::weak_tables::WeakTable;
 use crate::heap::loaded::LoadedSnapshot;
 use crate::heap::samples::sites;
 use crate::heap::snapshot_store::Known;
@@ -83,9 +84,9 @@ pub(super) struct Gathered {
     pub(super) owners: Vec<Option<usize>>,
 }
 
-/// Gathers what is known of owners, and whether each is a weak table that grows with keys of others.
+/// Gathers what is known of owners, some of which are weak tables.
 pub(super) fn gather(
-    (owners, follow_keys): (&[Owner<'_>], &[bool]),
+    (owners, weak): (&[Owner<'_>], &[WeakTable]),
     history: &History,
     clock: &Clock,
     recording: &Recording,
@@ -109,11 +110,14 @@ pub(super) fn gather(
         sizes.push(owner.bytes());
         if sizes.iter().any(|size| *size as f64 >= LEAST) {
             let (kind, name) = key;
+            let WeakTable { follows_keys, is_emptied } =
+                weak.get(place).copied().unwrap_or_default();
             let known = OwnerEvidence {
                 kind,
                 name,
                 sizes,
-                follows_keys: follow_keys.get(place).copied().unwrap_or(false),
+                follows_keys,
+                emptied_by_collector: is_emptied,
                 ..OwnerEvidence::default()
             };
             evidence.owners.push(of_owner(

@@ -93,9 +93,9 @@ pub(crate) fn leaks(
     let heap = loaded.heap();
     let external = heap.graph.held_external(SUPER_ROOT);
     let alive = heap.graph.held(SUPER_ROOT).bytes() + external;
-    let follow_keys = weak_tables::follow_keys(loaded, &block_owners, &owners)?;
+    let weak = weak_tables::weak_tables(loaded, &block_owners, &owners)?;
     let Gathered { evidence, owners: places } =
-        gathered::gather((&owners, &follow_keys), &history, &clock, recording, alive);
+        gathered::gather((&owners, &weak), &history, &clock, recording, alive);
     let counts = (owners.len(), owners.iter().map(|owner| owner.live.len()).sum());
     let judged = verdict::judge(&evidence);
     let unjudged = judged.iter().filter(|one| one.class == Class::Undecided && one.is_large);

@@ -2,6 +2,9 @@
 //!
 //! A program that keeps more and more keys has a table that grows with them. Who retains the keys is the suspect. Weak
 //! pointers in lists and arrays of the program's own are not dropped by anybody.
+//!
+//! The collector decides when a set of `Weak` loses its values. So their lifetimes rise while collections become rarer, and tell
+//! nothing of a queue.
 
 use std::collections::HashMap;
 
@@ -15,6 +18,17 @@ use crate::heap::loaded::LoadedSnapshot;
 
 /// Ephemerons without which an owner is no weak table.
 const EPHEMERONS: u64 = 10;
+/// Part of an owner's bytes that weak arrays have, of a set of `Weak`: one in so many. Numbers for hashing are as large.
+const WEAK_PART: u64 = 4;
+
+/// The meaning of weak pointers for an owner.
+#[derive(Clone, Copy, Default)]
+pub(super) struct WeakTable {
+    /// True if it is a table of `Ephemeron`, most of whose keys others retain.
+    pub(super) follows_keys: bool,
+    /// True if it consists of weak arrays: the collector takes out what was put in.
+    pub(super) is_emptied: bool,
+}
 
 /// The ephemerons of an owner.
 #[derive(Clone, Copy, Default)]
@@ -26,9 +40,18 @@ struct Entries {
     own_keys: u64,
     /// Ephemerons, their buckets, and what their data alone retain.
     words: u64,
+    /// Weak arrays alone.
+    weak_words: u64,
 }
 
 impl Entries {
+    fn table(&self, bytes: u64) -> WeakTable {
+        let weak_bytes = Words(self.weak_words).bytes().0;
+        let is_emptied =
+            self.ephemerons >= EPHEMERONS && weak_bytes.saturating_mul(WEAK_PART) >= bytes;
+        WeakTable { follows_keys: self.follow_keys(bytes), is_emptied }
+    }
+
     fn follow_keys(&self, bytes: u64) -> bool {
         self.ephemerons >= EPHEMERONS
             && 2 * self.buckets >= self.ephemerons
@@ -37,15 +60,15 @@ impl Entries {
     }
 }
 
-/// Finds the owners that are tables of `Ephemeron`, most of whose keys others retain: true for each of these.
+/// Finds the owners that are weak tables.
 ///
 /// # Errors
 /// If a section of the snapshot is damaged.
-pub(super) fn follow_keys(
+pub(super) fn weak_tables(
     loaded: &LoadedSnapshot,
     block_owners: &OwnersOfBlocks<'_>,
     owners: &[Owner<'_>],
-) -> Result<Vec<bool>, ApiError> {
+) -> Result<Vec<WeakTable>, ApiError> {
     let large = |(_, owner): &(usize, &Owner<'_>)| owner.bytes() as f64 >= LEAST;
     let of_owner = |(number, owner): (usize, &Owner<'_>)| {
         let roots: Vec<RootNodeId> = owner.rows.iter().map(|row| row.owner).collect();
@@ -63,7 +86,11 @@ pub(super) fn follow_keys(
         of.keys += ephemeron.keys.len() as u64;
         of.own_keys +=
             ephemeron.keys.iter().filter(|key| owner(**key) == Some(number)).count() as u64;
-        of.words += catalogue.size(ephemeron.block).0;
+        let words = catalogue.size(ephemeron.block).0;
+        of.words += words;
+        if ephemeron.data.is_none() {
+            of.weak_words += words;
+        }
         if let Some(data) = ephemeron.data.filter(|data| owner(*data) == Some(number)) {
             of.words += catalogue.retained(heap, data).0;
         }
@@ -79,5 +106,5 @@ pub(super) fn follow_keys(
             }
         }
     }
-    Ok(entries.iter().zip(owners).map(|(of, owner)| of.follow_keys(owner.bytes())).collect())
+    Ok(entries.iter().zip(owners).map(|(of, owner)| of.table(owner.bytes())).collect())
 }

@@ -4,9 +4,9 @@
 use hashbrown::HashMap;
 use rustc_hash::FxBuildHasher;
 
+use super::block_form::{BlockForm, NO_TARGET, Sort};
 use super::chains::Chains;
 use super::facts::{Facts, MIN_ARRAY};
-use super::form::{Form, NO_TARGET, Sort};
 use super::types::Found;
 use crate::graph::passes::gather;
 use crate::read::{Block, Columns, Error, HAS_DATA, Marks, Snapshot};
@@ -91,7 +91,7 @@ pub(super) fn arrays(
             snapshot.decode_edges(section, columns)?;
             for block in columns.iter() {
                 let index = block.index.0;
-                if facts.form(index) == Form::STRING {
+                if facts.form(index) == BlockForm::STRING {
                     if wanted.strings.binary_search(&index).is_ok() {
                         found.strings.insert(index, block.wosize.0);
                     }
@@ -179,7 +179,8 @@ fn is_array(facts: &Facts, block: &Block<'_>) -> bool {
     let is_alike = match sort {
         Sort::Closure | Sort::Float => return false,
         Sort::Constructor if block.wosize.0 < MIN_MIXED => {
-            form != Form::OTHER && block.targets.iter().all(|target| facts.form(*target) == form)
+            form != BlockForm::OTHER
+                && block.targets.iter().all(|target| facts.form(*target) == form)
         }
         _ => block.targets.iter().all(|target| facts.sort(*target) == sort),
     };

@@ -5,8 +5,8 @@
 //! bytes and length is.
 
 use super::arrays::Arrays;
+use super::block_form::BlockForm;
 use super::facts::Facts;
-use super::form::Form;
 use super::types::{Found, Part};
 
 /// The bytes of a buffer that has not grown have this many words at least, and a power of two of bytes. The sizes of
@@ -36,7 +36,7 @@ fn candidates(facts: &Facts) -> impl Iterator<Item = Candidate> {
         let [bytes, _] = facts.pairs.fields(facts.pairs.place(inner).filter(|_| is_nested)?);
         Some(Candidate { block, inner: Some(inner), bytes, first_bytes })
     });
-    let is_string = |target: u32| facts.form(target) == Form::STRING;
+    let is_string = |target: u32| facts.form(target) == BlockForm::STRING;
     plain.chain(nested).filter(move |some| is_string(some.bytes) && is_string(some.first_bytes))
 }
 

@@ -3,8 +3,8 @@
 
 use std::io;
 
+use super::block_form::NO_TARGET;
 use super::facts::{Candidates, Facts};
-use super::form::NO_TARGET;
 use super::types::Found;
 use crate::graph::column::{Column, Place};
 

@@ -4,7 +4,7 @@ use std::io;
 
 use zerocopy::IntoBytes as _;
 
-use super::form::{Candidate, Form, NO_TARGET, Sort};
+use super::block_form::{BlockForm, Candidate, NO_TARGET, Sort};
 use crate::graph::Failed;
 use crate::graph::bits::{Bits, Ranked};
 use crate::graph::chunk_buffer::ChunkBuffer;
@@ -88,7 +88,7 @@ struct Sections {
 struct Section {
     forms: Vec<u8>,
     /// Of each shape, if a block of it was met.
-    of_shapes: Vec<Option<Form>>,
+    of_shapes: Vec<Option<BlockForm>>,
     pairs: Vec<[u32; 2]>,
     triples: Vec<[u32; 3]>,
     quads: Vec<[u32; 3]>,
@@ -136,11 +136,13 @@ impl Section {
 
     /// The form of the block at a place.
     #[inline]
-    fn form(&mut self, columns: &Columns, place: usize) -> Form {
-        let Some(known) = self.of_shapes.get_mut(columns.shape(place)) else { return Form::OTHER };
+    fn form(&mut self, columns: &Columns, place: usize) -> BlockForm {
+        let Some(known) = self.of_shapes.get_mut(columns.shape(place)) else {
+            return BlockForm::OTHER;
+        };
         *known.get_or_insert_with(|| {
             let block = columns.get(place);
-            block.map_or(Form::OTHER, |block| Form::new(&block, columns.fields(place)))
+            block.map_or(BlockForm::OTHER, |block| BlockForm::new(&block, columns.fields(place)))
         })
     }
 }
@@ -204,8 +206,8 @@ impl Facts {
 
     /// The form of what a field points to.
     #[inline]
-    pub(super) fn form(&self, target: u32) -> Form {
-        self.forms.get(target as usize).map_or(Form::OTHER, |form| Form::of_byte(*form))
+    pub(super) fn form(&self, target: u32) -> BlockForm {
+        self.forms.get(target as usize).map_or(BlockForm::OTHER, |form| BlockForm::of_byte(*form))
     }
 
     /// What sort of value a field has. An immediate is one of those that a constructor may be.
@@ -235,7 +237,7 @@ fn candidates(forms: &[u8]) -> [Bits; Candidate::COUNT] {
     for some in forms.chunks(64) {
         let mut bits = [0u64; Candidate::COUNT + 1];
         for (bit, form) in some.iter().enumerate() {
-            bits[Form::of_byte(*form).candidate() as usize] |= 1 << bit;
+            bits[BlockForm::of_byte(*form).candidate() as usize] |= 1 << bit;
         }
         for (words, bits) in words.iter_mut().zip(bits) {
             words.push(bits);

@@ -2,8 +2,8 @@
 //! with key, data and the next. Tables of `Ephemeron` are made alike, of hashes and ephemerons.
 
 use super::arrays::{Arrays, TableOf};
+use super::block_form::{BlockForm, NO_TARGET};
 use super::facts::Facts;
-use super::form::{Form, NO_TARGET};
 use super::types::{Found, Part};
 
 /// Blocks that may be the buckets of a hash table.
@@ -51,6 +51,7 @@ pub(super) fn mark(facts: &Facts, arrays: &Arrays, found: &mut Found) {
 
 /// The block that a candidate's second field points to, if that alone does and may be an array.
 fn table([size, buckets, seed]: [u32; 3], facts: &Facts) -> Option<u32> {
-    let is_table = size == NO_TARGET && seed == NO_TARGET && facts.form(buckets) == Form::LARGE;
+    let is_table =
+        size == NO_TARGET && seed == NO_TARGET && facts.form(buckets) == BlockForm::LARGE;
     is_table.then_some(buckets)
 }

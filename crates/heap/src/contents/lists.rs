@@ -4,9 +4,9 @@
 //! behind three in a row whose values have one form, and the first of these is left out: it may be a pair. So
 //! lists of less than three cells are not recognised.
 
+use super::block_form::{BlockForm, NO_TARGET};
 use super::chains::Chains;
 use super::facts::Facts;
-use super::form::{Form, NO_TARGET};
 use super::types::{Found, Part};
 use crate::block_types::{BlockTypes, Derivation};
 use crate::graph::bits::Bits;
@@ -37,7 +37,7 @@ pub(super) fn mark(facts: &Facts, chains: &Chains, found: &mut Found) {
 }
 
 /// The form of a value; an immediate has none.
-fn form(facts: &Facts, value: u32) -> Option<Form> {
+fn form(facts: &Facts, value: u32) -> Option<BlockForm> {
     (value != NO_TARGET).then(|| facts.form(value))
 }
 

@@ -19,10 +19,10 @@
 //! two to five fields, in columns that `--memory` bounds; the result has two for each block.
 
 mod arrays;
+mod block_form;
 mod buffers;
 mod chains;
 mod facts;
-mod form;
 mod hash_tables;
 mod lists;
 mod objects;

@@ -1,8 +1,8 @@
 //! `Queue.t`: its length, the first of its cells and the last.
 
+use super::block_form::NO_TARGET;
 use super::chains::Chains;
 use super::facts::Facts;
-use super::form::NO_TARGET;
 use super::types::{Found, Part};
 
 /// With one cell, it could be a record that has the same list twice.

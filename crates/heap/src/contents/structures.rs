@@ -4,9 +4,9 @@ use hashbrown::HashSet;
 use rustc_hash::FxBuildHasher;
 
 use super::arrays::{Arrays, Table, Wanted, arrays};
+use super::block_form::NO_TARGET;
 use super::chains::Chains;
 use super::facts::{Candidates, Facts};
-use super::form::NO_TARGET;
 use super::types::{Found, Part};
 use super::{buffers, hash_tables, lists, queues, trees};
 use crate::block_types::BlockTypes;

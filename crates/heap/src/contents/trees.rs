@@ -5,8 +5,8 @@
 
 use std::io;
 
+use super::block_form::NO_TARGET;
 use super::facts::{Candidates, Facts};
-use super::form::NO_TARGET;
 use super::types::{Found, Part};
 use crate::graph::column::{Column, Place};
 

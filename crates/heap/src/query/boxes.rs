@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::catalogue::Catalogue;
 use super::children::{NodeKind, TreeItem};
 use super::heap::Heap;
-use super::shapes::{Form, ShapeId, Shapes};
+use super::shapes::{ShapeId, ShapeOf, Shapes};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// A box; parents come before their children.
@@ -22,7 +22,7 @@ pub struct NestedBox {
     pub item: Option<TreeItem>,
     /// What it is of.
     #[serde(skip)]
-    pub form: Option<Form>,
+    pub form: Option<ShapeOf>,
     /// What sort of node.
     pub what: NodeKind,
     /// Its size: what it retains.
@@ -118,7 +118,7 @@ pub fn nested_boxes(
     for (number, piece) in pieces.iter().enumerate().filter(|(_, piece)| piece.left_out.0 > 0) {
         boxes.push(rest(number, Words(piece.left_out.0).bytes(), piece.left_out.1));
     }
-    let is_group = matches!(shapes.get(root).form, Form::Kind(_) | Form::Rest);
+    let is_group = matches!(shapes.get(root).form, ShapeOf::Kind(_) | ShapeOf::Rest);
     if boxes.len() == 1 && is_group {
         boxes.extend(members(heap, catalogue, shapes, root, some.boxes));
     }
@@ -128,8 +128,8 @@ pub fn nested_boxes(
 fn of_piece(shapes: &Shapes, piece: &Piece) -> NestedBox {
     let shape = shapes.get(piece.shape);
     let (item, form) = match (shape.form, shape.largest) {
-        (Form::Kind(_), Some(block)) if shape.tops == 1 && shape.blocks == 1 => {
-            (TreeItem::Block(block), Form::Block(block))
+        (ShapeOf::Kind(_), Some(block)) if shape.tops == 1 && shape.blocks == 1 => {
+            (TreeItem::Block(block), ShapeOf::Block(block))
         }
         (form, _) => (TreeItem::Shape(piece.shape), form),
     };
@@ -174,7 +174,7 @@ fn members(
     let of_block = |block: &BlockIndex| NestedBox {
         parent: 0,
         item: Some(TreeItem::Block(*block)),
-        form: Some(Form::Block(*block)),
+        form: Some(ShapeOf::Block(*block)),
         what: NodeKind::Block,
         retained: retained(block),
         own: catalogue.size(*block).bytes(),
@@ -204,7 +204,7 @@ pub fn path_boxes(
     let pieces = pieces(shapes, root, limits, words);
     let of_piece = |piece: &Piece| {
         let shape = shapes.get(piece.shape);
-        let is_root = matches!(shape.form, Form::RootNode(_));
+        let is_root = matches!(shape.form, ShapeOf::RootNode(_));
         let block = shape.largest.map(TreeItem::Block);
         NestedBox {
             parent: piece.parent,

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::catalogue::Catalogue;
 use super::heap::Heap;
 use super::names::root_name;
-use super::shapes::{Form, ShapeId, Shapes};
+use super::shapes::{ShapeId, ShapeOf, Shapes};
 use crate::graph::{Node, SUPER_ROOT};
 use crate::units::{BlockIndex, Bytes};
 
@@ -61,12 +61,12 @@ pub enum NodeKind {
     Rest,
 }
 
-impl From<Form> for NodeKind {
-    fn from(form: Form) -> Self {
+impl From<ShapeOf> for NodeKind {
+    fn from(form: ShapeOf) -> Self {
         match form {
-            Form::RootNode(_) => Self::RootNode,
-            Form::Block(_) => Self::Block,
-            Form::Kind(_) | Form::Rest => Self::Group,
+            ShapeOf::RootNode(_) => Self::RootNode,
+            ShapeOf::Block(_) => Self::Block,
+            ShapeOf::Kind(_) | ShapeOf::Rest => Self::Group,
         }
     }
 }
@@ -95,7 +95,9 @@ pub fn children(
     let child = |id: &ShapeId| {
         let shape = shapes.get(*id);
         match (shape.form, shape.largest) {
-            (Form::Kind(_), Some(block)) if shape.tops == 1 => single_child(heap, catalogue, block),
+            (ShapeOf::Kind(_), Some(block)) if shape.tops == 1 => {
+                single_child(heap, catalogue, block)
+            }
             (form, largest) => Child {
                 item: TreeItem::Shape(*id),
                 name: form_name(heap, catalogue, form),
@@ -105,7 +107,7 @@ pub fn children(
                 bytes: shape.own.bytes(),
                 retained: shape.retained.bytes(),
                 retained_external: shape.external,
-                largest: if matches!(form, Form::RootNode(_)) { None } else { largest },
+                largest: if matches!(form, ShapeOf::RootNode(_)) { None } else { largest },
                 opens: true,
             },
         }
@@ -170,12 +172,12 @@ pub fn node_name(heap: &Heap<'_>, catalogue: &Catalogue, node: Node) -> String {
 }
 
 /// What a shape is called.
-pub fn form_name(heap: &Heap<'_>, catalogue: &Catalogue, form: Form) -> String {
+pub fn form_name(heap: &Heap<'_>, catalogue: &Catalogue, form: ShapeOf) -> String {
     match form {
-        Form::RootNode(root_node) => node_name(heap, catalogue, Node::RootNode(root_node)),
-        Form::Block(block) => node_name(heap, catalogue, Node::Block(block)),
-        Form::Kind(kind) => catalogue.name(kind).to_owned(),
-        Form::Rest => REST.to_owned(),
+        ShapeOf::RootNode(root_node) => node_name(heap, catalogue, Node::RootNode(root_node)),
+        ShapeOf::Block(block) => node_name(heap, catalogue, Node::Block(block)),
+        ShapeOf::Kind(kind) => catalogue.name(kind).to_owned(),
+        ShapeOf::Rest => REST.to_owned(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
-use super::shapes::{Form, ShapeId, Shapes};
+use super::shapes::{ShapeId, ShapeOf, Shapes};
 use crate::units::{BlockIndex, Words};
 
 /// Where most of a kind is.
@@ -25,7 +25,7 @@ pub fn examples(
     let mut most: HashMap<KindId, (Words, Example)> = HashMap::new();
     for id in (0..shapes.len() as u32).map(ShapeId) {
         let shape = shapes.get(id);
-        let (Form::Kind(kind), Some(block)) = (shape.form, shape.largest) else { continue };
+        let (ShapeOf::Kind(kind), Some(block)) = (shape.form, shape.largest) else { continue };
         let of_kind = (shape.own, Example { shape: Some(id), block });
         let known = most.entry(kind).or_insert(of_kind);
         if shape.own > known.0 {

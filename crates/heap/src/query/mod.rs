@@ -90,7 +90,7 @@ pub use sampled::{Sampled, group_kinds, sampled};
 pub use sampled_sites::{
     Allocator, NamedPart, PRECISIONS, PlaceName, Precision, SampledSites, UntypedPlaces,
 };
-pub use shapes::{Form, Shape, ShapeId, Shapes};
+pub use shapes::{Shape, ShapeId, ShapeOf, Shapes};
 pub use strings::{Duplicate, StringOrder, StringSums, Strings, strings};
 pub use summary::{KindSum, OwnerSum, RootSum, Summary, stored_root};
 pub use tally::tally;

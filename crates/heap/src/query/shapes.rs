@@ -20,7 +20,7 @@ pub struct ShapeId(pub u32);
 
 /// What a shape is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Form {
+pub enum ShapeOf {
     /// A root node.
     RootNode(RootNodeId),
     /// The block that everything is below.
@@ -37,7 +37,7 @@ pub struct Shape {
     /// The one above; the first is above itself.
     pub parent: ShapeId,
     /// What it is of.
-    pub form: Form,
+    pub form: ShapeOf,
     /// What it retains.
     pub retained: Words,
     /// Bytes outside the heap that go with that.
@@ -84,7 +84,7 @@ impl Shapes {
                 Some(Node::RootNode(root)) if root < root_node => ShapeId(root.0),
                 _ => ShapeId(SUPER_ROOT.0),
             };
-            let mut shape = Shape::new(parent, Form::RootNode(root_node), 0);
+            let mut shape = Shape::new(parent, ShapeOf::RootNode(root_node), 0);
             shape.retained = heap.graph.held(root_node);
             shape.external = heap.graph.held_external(root_node);
             all.push(shape);
@@ -94,7 +94,7 @@ impl Shapes {
 
     /// Merges what one block retains.
     pub fn below(heap: &Heap<'_>, catalogue: &Catalogue, block: BlockIndex) -> Self {
-        let mut shape = Shape::new(ShapeId(0), Form::Block(block), 0);
+        let mut shape = Shape::new(ShapeId(0), ShapeOf::Block(block), 0);
         shape.retained = catalogue.retained(heap, block);
         shape.external = heap.graph.external(block);
         Self::merge(heap, catalogue, vec![shape], Some(block))
@@ -108,7 +108,7 @@ impl Shapes {
     ) -> Self {
         let blocks = catalogue.len() as u32;
         let mut of = vec![UNKNOWN; blocks as usize];
-        let mut known: HashMap<(u32, Form), u32, FxBuildHasher> = HashMap::default();
+        let mut known: HashMap<(u32, ShapeOf), u32, FxBuildHasher> = HashMap::default();
         let mut shapes = Self { all, of: Vec::new(), starts: Vec::new(), children: Vec::new() };
         if let Some(root) = root
             && let Some(of_root) = of.get_mut(root.0 as usize)
@@ -149,26 +149,26 @@ impl Shapes {
     /// The shape of a block that hangs from one of a shape.
     fn place(
         &mut self,
-        known: &mut HashMap<(u32, Form), u32, FxBuildHasher>,
+        known: &mut HashMap<(u32, ShapeOf), u32, FxBuildHasher>,
         parent_index: u32,
         block: BlockIndex,
         heap: &Heap<'_>,
         catalogue: &Catalogue,
     ) -> u32 {
         let parent = self.all[parent_index as usize];
-        let mut form = Form::Kind(catalogue.kind(block));
+        let mut form = ShapeOf::Kind(catalogue.kind(block));
         let own = catalogue.size(block);
-        if parent.form == form || parent.form == Form::Rest {
+        if parent.form == form || parent.form == ShapeOf::Rest {
             self.all[parent_index as usize].add(own, None);
             return parent_index;
         }
         if parent.depth >= MAX_DEPTH {
-            form = Form::Rest;
+            form = ShapeOf::Rest;
         }
         let full = self.all.len() >= MAX_SHAPES;
         let next = self.all.len() as u32;
         if full && !known.contains_key(&(parent_index, form)) {
-            form = Form::Rest;
+            form = ShapeOf::Rest;
         }
         let place = *known.entry((parent_index, form)).or_insert(next);
         if place == next {
@@ -224,7 +224,7 @@ impl Shapes {
 
     /// The shape of a root node, where all of them are there.
     pub fn of_root_node(&self, root_node: RootNodeId) -> Option<ShapeId> {
-        let is = |shape: &Shape| shape.form == Form::RootNode(root_node);
+        let is = |shape: &Shape| shape.form == ShapeOf::RootNode(root_node);
         self.all.get(root_node.0 as usize).filter(|shape| is(shape)).map(|_| ShapeId(root_node.0))
     }
 
@@ -249,7 +249,7 @@ impl Shapes {
         for (place, shape) in self.all.iter().enumerate() {
             let parent = shape.parent.0 as usize;
             let inside_parent = place > 0 && inside[parent];
-            let is = shape.form == Form::Kind(kind);
+            let is = shape.form == ShapeOf::Kind(kind);
             inside[place] = inside_parent || is;
             if is && !inside_parent {
                 weights[place] = shape.retained;
@@ -281,7 +281,7 @@ impl Shapes {
 }
 
 impl Shape {
-    fn new(parent: ShapeId, form: Form, depth: u16) -> Self {
+    fn new(parent: ShapeId, form: ShapeOf, depth: u16) -> Self {
         let (retained, external, own) = (Words(0), Bytes(0), Words(0));
         let (blocks, tops, largest, largest_words) = (0, 0, None, 0);
         Self { parent, form, retained, external, own, blocks, tops, largest, largest_words, depth }

@@ -7,7 +7,7 @@ use super::catalogue::{Catalogue, KindId};
 use super::heap::Heap;
 use super::histogram::{Histogram, KindRow};
 use super::kind;
-use super::shapes::{Form, Shapes};
+use super::shapes::{ShapeOf, Shapes};
 use crate::units::{BlockIndex, Bytes, Words};
 
 /// Numbers that kinds may have.
@@ -84,8 +84,8 @@ fn outermost(shapes: &Shapes) -> Option<Vec<Words>> {
     while let Some((shape, is_done)) = todo.pop() {
         let here = shapes.get(shape);
         match here.form {
-            Form::Rest => return None,
-            Form::Kind(kind) => {
+            ShapeOf::Rest => return None,
+            ShapeOf::Kind(kind) => {
                 let kind = usize::from(kind.0);
                 if is_done {
                     inside[kind] -= 1;
@@ -97,7 +97,7 @@ fn outermost(shapes: &Shapes) -> Option<Vec<Words>> {
                 inside[kind] += 1;
                 todo.push((shape, true));
             }
-            Form::RootNode(_) | Form::Block(_) => {}
+            ShapeOf::RootNode(_) | ShapeOf::Block(_) => {}
         }
         todo.extend(shapes.children(shape).iter().map(|child| (*child, false)));
     }

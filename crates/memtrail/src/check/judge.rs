@@ -31,7 +31,10 @@ pub(super) fn ask(
         add_some_snapshots(&engine, id, recording, memory);
     }
     if gates.iter().any(|gate| matches!(gate.limit, Limit::NoLeak(_))) && !recording.is_merged() {
-        references::give(&engine, id, recording, None)?;
+        // Without them, unreachable memory cannot be told.
+        if let Some(failure) = references::give(&engine, id, recording, None)? {
+            return Err(unjudged(&recording.path, &failure.message()));
+        }
     }
     for facts in largest {
         engine.add_snapshot(id, facts, None);

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 
 use serde::Serialize;
 
-use crate::answer::{Form, put};
+use crate::answer::{OutputArgs, put};
 use crate::canvas::Canvas;
 use crate::error::Failure;
 use ability::Ability;
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     subject: Option<OsString>,
 
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 /// The answer.

@@ -10,13 +10,13 @@ use memtrail_heap::query::Heap;
 use memtrail_profile::caveats::AT_LEAST;
 use serde::Serialize;
 
-use super::input::{Input, Which};
+use super::input::{Input, SnapshotArgs};
 use super::processes;
 use super::read::Read;
-use crate::answer::{Answer, Form, Printer, Recipient};
+use crate::answer::{Answer, OutputArgs, Printer, Recipient};
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
-use crate::recording_source::{Fitting, Subject};
+use crate::recording_source::{FamilyMember, Subject};
 
 /// An answer that was found, and how far it is one.
 pub(super) struct Gathered<A> {
@@ -27,7 +27,7 @@ pub(super) struct Gathered<A> {
 
 /// Asks a question; `draw` makes text of the answer. It gets the family if the answer is one of sums over it.
 pub(super) fn ask<Q>(
-    which: &Which,
+    which: &SnapshotArgs,
     question: &Q,
     draw: impl Fn(&mut Canvas, &Q::Response, Option<&Family<Q::Response>>),
 ) -> Result<ExitCode, Failure>
@@ -41,7 +41,7 @@ where
 /// Asks a question about some processes.
 pub(super) fn ask_about<Q>(
     subject: &Subject,
-    which: &Which,
+    which: &SnapshotArgs,
     question: &Q,
     draw: impl Fn(&mut Canvas, &Q::Response, Option<&Family<Q::Response>>),
 ) -> Result<ExitCode, Failure>
@@ -55,7 +55,7 @@ where
 /// Finds the answer to a question about some processes.
 pub(super) fn find<Q: Question>(
     subject: &Subject,
-    which: &Which,
+    which: &SnapshotArgs,
     question: &Q,
 ) -> Result<Gathered<Q::Response>, Failure> {
     gather(subject, question.selection(), |path, member, reduction, read| {
@@ -66,7 +66,7 @@ pub(super) fn find<Q: Question>(
 
 /// Opens the snapshot of a process, of which `ask` asks something.
 pub(super) fn look(
-    which: &Which,
+    which: &SnapshotArgs,
     path: &Path,
     types: bool,
     read: &mut Read,
@@ -127,7 +127,7 @@ pub(super) fn gather<A: Merge>(
         }
         Subject::Family(members) => members,
     };
-    let all: Vec<Member> = members.iter().map(Fitting::member).collect();
+    let all: Vec<Member> = members.iter().map(FamilyMember::member).collect();
     let mut reduction = Reduction::new(Some(&all), selection);
     let mut absent = None;
     read.each(members, |fitting, read| {
@@ -186,7 +186,7 @@ impl<A: Merge> Gathered<A> {
     /// Prints it.
     pub(super) fn put(
         self,
-        form: &Form,
+        form: &OutputArgs,
         draw: impl Fn(&mut Canvas, &A, Option<&Family<A>>),
     ) -> Result<ExitCode, Failure>
     where
@@ -199,7 +199,7 @@ impl<A: Merge> Gathered<A> {
     pub(super) fn give<R: Recipient>(
         self,
         recipient: R,
-        form: &Form,
+        form: &OutputArgs,
         draw: impl Fn(&mut Canvas, &A, Option<&Family<A>>),
     ) -> Result<R::Received, Failure>
     where

@@ -7,11 +7,11 @@ use memtrail_engine::query::{HeapBlock, HeapChildren};
 use memtrail_heap::Bytes;
 use memtrail_text::rounded::{bytes, grouped};
 
-use super::joined::WhichRecording;
+use super::joined::RecordingArgs;
 use super::sites::place;
 use super::table::Table;
 use super::title::{field_of, with_type};
-use crate::answer::{Form, put};
+use crate::answer::{OutputArgs, put};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG};
 use crate::error::Failure;
 use crate::limit::{Limit, draw_left_out};
@@ -23,7 +23,7 @@ use crate::limit::{Limit, draw_left_out};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    which: RecordingArgs,
     /// The block's number, as other heap commands print it for the same snapshot
     #[arg(value_name = "N")]
     block: u32,
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "12")]
     limit: Limit,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 /// Kinds of memory outside the heap begin so.

@@ -10,9 +10,9 @@ use memtrail_text::rounded::{bytes, grouped, seconds};
 
 use super::ask::gather;
 use super::csv;
-use super::joined::WhichRecording;
+use super::joined::RecordingArgs;
 use super::table::Table;
-use crate::answer::Form;
+use crate::answer::OutputArgs;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::Limit;
@@ -34,7 +34,7 @@ use crate::recording_source::Subject;
   memtrail heap blocks REC -- -kind:string 'retained:>1M'")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    which: RecordingArgs,
     /// Which blocks: type:page, 'size:>1k', owner:Cache.table, 'age:>10s', 'retained:>1M'
     #[arg(value_name = "CONDITION")]
     conditions: Vec<String>,
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with_all = ["json", "width"])]
     csv: bool,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 /// What blocks are put in order by.

@@ -6,7 +6,7 @@ use memtrail_engine::question::{BelowDominator, DominatorsQuestion};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask_about;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, PLAIN};
 use crate::error::Failure;
@@ -19,7 +19,7 @@ use crate::limit::{Limit, draw_left_out};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// Look below this root: its number, or its name as `roots` prints it
     #[arg(long, value_name = "ROOT", conflicts_with = "block")]
     root: Option<String>,

@@ -10,7 +10,7 @@ use memtrail_heap::query::{self, Contained, Container};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::{Table, outside};
 use super::title::with_type;
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
@@ -26,7 +26,7 @@ use crate::limit::{Limit, draw_left_out};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: SnapshotArgs,
     /// Containers of this sort only; may be repeated
     #[arg(long = "kind", value_enum, value_name = "KIND")]
     kinds: Vec<Sort>,

@@ -12,7 +12,7 @@ use memtrail_typeflow::{Coverage, Difference, Rejected, Stop};
 use serde::Serialize;
 
 use super::ask::{gather, look};
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::Table;
 use crate::canvas::{Canvas, PLAIN, STRONG};
 use crate::error::{Failure, Kind};
@@ -26,7 +26,7 @@ use crate::limit::{Limit, draw_left_out};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// Maximum number of reasons and of contradictions; 0 for all
     #[arg(long, value_name = "N", default_value = "20")]
     limit: Limit,

@@ -9,11 +9,11 @@ use super::compared::{Heaps, Sums};
 use super::input::{choose, snapshots};
 use super::named::By;
 use super::read::Read;
-use crate::answer::{Form, put};
+use crate::answer::{OutputArgs, put};
 use crate::error::{Failure, Kind};
 use crate::limit::Limit;
 use crate::problems::Problems;
-use crate::recording_source::{Fitting, Need, Process, Subject};
+use crate::recording_source::{FamilyMember, Need, Process, Subject};
 use crate::snapshot_file::MemoryArgs;
 
 /// Compare two snapshots of a program
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     memory: MemoryArgs,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -126,7 +126,7 @@ pub(crate) fn of_families(
 }
 
 /// Compares an earlier and a later snapshot of each process.
-fn within(args: &Args, members: &[Fitting], read: &mut Read) -> Result<Heaps, Failure> {
+fn within(args: &Args, members: &[FamilyMember], read: &mut Read) -> Result<Heaps, Failure> {
     let mut sums = Sums::new(args.memory);
     let mut too_few = Vec::new();
     read.each(members, |member, _| {

@@ -19,7 +19,7 @@ use super::owners;
 use super::read::Read;
 use super::snapshot_name::SnapshotName;
 use super::table::{Table, outside};
-use crate::answer::Form;
+use crate::answer::OutputArgs;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::{Limit, draw_left_out};
@@ -61,7 +61,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     memory: MemoryArgs,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 /// The answer.

@@ -10,7 +10,7 @@ use memtrail_heap::query::KindOrder;
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::find;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::kind_table;
 use super::owners;
 use super::table::{Table, unknown_dead};
@@ -30,7 +30,7 @@ use crate::limit::{Limit, draw_left_out};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: Which,
+    pub(super) which: SnapshotArgs,
     /// What to count by: types where they are known, kinds alone, or owners
     #[arg(long, value_enum, default_value = "type")]
     pub(super) by: By,

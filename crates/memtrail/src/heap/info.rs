@@ -6,7 +6,7 @@ use memtrail_engine::question::{InfoQuestion, SnapshotInfo};
 use memtrail_text::rounded::{bytes, count, grouped, seconds};
 
 use super::ask::ask;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::{Table, unknown_dead};
 use crate::canvas::{Canvas, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
@@ -15,7 +15,7 @@ use crate::error::Failure;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
 }
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, Failure> {

@@ -16,7 +16,7 @@ use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use memtrail_typeflow::Coverage;
 
-use crate::answer::Form;
+use crate::answer::OutputArgs;
 use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::outcome;
@@ -26,9 +26,9 @@ use crate::snapshot_file::{self, File, MemoryArgs, types};
 use crate::spinner::{Spinner, with_spinner};
 use crate::types::lookup;
 
-/// Which snapshot.
+/// The snapshot that is meant, and how its answer is printed.
 #[derive(clap::Args)]
-pub(super) struct Which {
+pub(super) struct SnapshotArgs {
     /// A recording (NAME.memtrail) or a snapshot (NNNN.heap)
     #[arg(value_name = "REC")]
     path: PathBuf,
@@ -41,10 +41,10 @@ pub(super) struct Which {
     #[command(flatten)]
     memory: MemoryArgs,
     #[command(flatten)]
-    pub(super) form: Form,
+    pub(super) form: OutputArgs,
 }
 
-impl Which {
+impl SnapshotArgs {
     /// The processes that are meant: all of a family that have snapshots together, unless one is named.
     pub(super) fn subject(&self) -> Result<Subject, Failure> {
         self.process.subject(&self.path, Need::Snapshots)

@@ -28,7 +28,7 @@ const MAX_EARLIER: usize = 23;
 
 /// Which snapshot of which recording.
 #[derive(clap::Args)]
-pub(crate) struct WhichRecording {
+pub(crate) struct RecordingArgs {
     /// A recording with heap snapshots (NAME.memtrail)
     #[arg(value_name = "REC")]
     path: PathBuf,
@@ -60,7 +60,7 @@ pub(crate) struct Joined {
     files: SnapshotFiles,
 }
 
-impl WhichRecording {
+impl RecordingArgs {
     /// All snapshots of a recording, and no limit of memory.
     pub(crate) fn all_of(path: &Path) -> Self {
         Self {
@@ -109,13 +109,13 @@ impl WhichRecording {
         })
     }
 
-    /// Gives the engine the references of a native program's recording.
+    /// Gives the engine the references of a native program's recording. Returns the error about a file that cannot be read.
     pub(crate) fn give_references(
         &self,
         engine: &Engine,
         id: RecordingId,
         recording: &Recording,
-    ) -> Result<(), Failure> {
+    ) -> Result<Option<Failure>, Failure> {
         references::give(engine, id, recording, self.snapshot.as_deref())
     }
 
@@ -246,9 +246,19 @@ impl Joined {
         self.query(query)
     }
 
-    /// Gives the engine what refers to memory from `malloc` in this snapshot. Whether that was looked for.
-    pub(crate) fn give_references(&self) -> Result<bool, Failure> {
-        references::give_of_snapshot(&self.engine, self.id, &self.recording, self.snapshot)
+    /// Says if what refers to memory from `malloc` in this snapshot was looked for.
+    pub(crate) fn has_references(&self) -> bool {
+        references::has_of_snapshot(&self.recording, self.snapshot)
+    }
+
+    /// Gives the engine what refers to memory from `malloc` in this snapshot, if that was looked for. Returns the error about a
+    /// file that cannot be read.
+    pub(crate) fn give_references(&self) -> Result<Option<Failure>, Failure> {
+        if !self.has_references() {
+            return Ok(None);
+        }
+        let wanted = self.snapshot.to_string();
+        references::give(&self.engine, self.id, &self.recording, Some(&wanted))
     }
 
     /// What refers to the memory from `malloc` that a function allocated; an error if it allocated none.

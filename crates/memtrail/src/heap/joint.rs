@@ -9,7 +9,7 @@ use memtrail_heap::query::{CutReference, JointBlock, JointShare};
 use memtrail_text::rounded::{bytes, grouped, percent};
 
 use super::ask::ask_about;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::named::size as named_size;
 use super::owners::HOLDS;
 use super::table::{Table, outside};
@@ -30,7 +30,7 @@ const PRINTED_ROOTS: usize = 4;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// Only what parts of this root retain jointly: a kind of roots, a module, a thread; by name or number
     #[arg(value_name = "ROOT")]
     root: Option<String>,

@@ -9,7 +9,7 @@ use memtrail_heap::query::{DisjointPaths, FoldedContainer, Step};
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::find;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::{Table, outside};
 use super::title::{field_of, with_type};
 use crate::answer::{Printer, Recipient};
@@ -27,7 +27,7 @@ use crate::limit::Limit;
 #[command(group = clap::ArgGroup::new("what").args(["block", "kind", "type"]).required(true))]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// The block with this number, as `dominators` prints it
     #[arg(long, value_name = "N")]
     block: Option<u32>,

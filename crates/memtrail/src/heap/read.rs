@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use super::joined::Joined;
 use crate::error::Failure;
 use crate::problems::Problems;
-use crate::recording_source::Fitting;
+use crate::recording_source::FamilyMember;
 
 /// Damage, notes and failures of the processes that a question is about.
 #[derive(Default)]
@@ -20,8 +20,8 @@ impl Read {
     /// be read are reported, and the others are used; if there are none, the first failure is that of all.
     pub(super) fn each(
         &mut self,
-        members: &[Fitting],
-        mut look: impl FnMut(&Fitting, &mut Self) -> Result<(), Failure>,
+        members: &[FamilyMember],
+        mut look: impl FnMut(&FamilyMember, &mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut failures = Vec::new();
         for member in members {

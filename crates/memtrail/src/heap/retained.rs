@@ -7,7 +7,7 @@ use memtrail_heap::query::Retained;
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask_about;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::{Table, outside};
 use crate::canvas::{Canvas, STRONG};
 use crate::error::{Failure, Kind};
@@ -24,7 +24,7 @@ Examples:
   memtrail heap retained REC --block 4711 --block 5813    two blocks")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// All blocks of this kind, as `histogram` prints it; may be repeated
     #[arg(long = "kind", value_name = "NAME")]
     kinds: Vec<String>,

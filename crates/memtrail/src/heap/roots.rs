@@ -10,7 +10,7 @@ use memtrail_heap::{Bytes, RootKind};
 use memtrail_text::rounded::{bytes, percent, ratio};
 
 use super::ask::find;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::named::{kind as named_kind, size as named_size};
 use super::owners;
 use super::table::{Table, Text, outside};
@@ -41,7 +41,7 @@ what several of them have to release for it to be freed; `memtrail heap joint` o
   memtrail heap roots REC --sort reachable    which roots reach most")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// Only the root with this name, or those with this in their names; `memtrail types REC` names
     /// variables: Cache.table
     #[arg(value_name = "NAME")]

@@ -6,7 +6,7 @@ use memtrail_engine::question::SharedQuestion;
 use memtrail_text::rounded::bytes;
 
 use super::ask::ask_about;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::Table;
 use crate::error::Failure;
 
@@ -14,7 +14,7 @@ use crate::error::Failure;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// A root's name as `roots` prints it (`Module / field 3`), a part of it that no other has, or
     /// its number
     a: String,

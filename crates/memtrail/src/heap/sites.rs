@@ -9,9 +9,9 @@ use memtrail_engine::question::{Family, Selection};
 use memtrail_text::rounded::{bytes, grouped, percent};
 
 use super::ask::gather;
-use super::joined::WhichRecording;
+use super::joined::RecordingArgs;
 use super::table::Table;
-use crate::answer::Form;
+use crate::answer::OutputArgs;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
 use crate::limit::{Limit, draw_left_out};
@@ -24,7 +24,7 @@ use crate::limit::{Limit, draw_left_out};
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: WhichRecording,
+    pub(super) which: RecordingArgs,
     /// A row for each what
     #[arg(long, value_enum, default_value = "site")]
     by: By,
@@ -35,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "20")]
     pub(super) limit: Limit,
     #[command(flatten)]
-    pub(super) form: Form,
+    pub(super) form: OutputArgs,
 }
 
 /// What rows stand for.

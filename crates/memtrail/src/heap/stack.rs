@@ -7,7 +7,7 @@ use memtrail_heap::query::RootRow;
 use memtrail_text::rounded::bytes;
 
 use super::ask::ask;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::Table;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::Failure;
@@ -19,7 +19,7 @@ use crate::error::Failure;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// Show frames that retain nothing, and the slots of each frame, too
     #[arg(long)]
     all: bool,

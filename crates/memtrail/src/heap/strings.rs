@@ -7,7 +7,7 @@ use memtrail_heap::query::StringOrder;
 use memtrail_text::rounded::{bytes, grouped};
 
 use super::ask::ask;
-use super::input::Which;
+use super::input::SnapshotArgs;
 use super::table::Table;
 use crate::canvas::{Canvas, PLAIN, elide_end};
 use crate::error::Failure;
@@ -22,7 +22,7 @@ const SHOWN: usize = 80;
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: Which,
+    which: SnapshotArgs,
     /// Only strings that start with a text that has this in it; a capital letter makes case matter
     #[arg(long, value_name = "TEXT")]
     find: Option<String>,

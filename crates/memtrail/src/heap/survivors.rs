@@ -14,7 +14,7 @@ use super::ask::gather;
 use super::joined::Joined;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
-use crate::answer::Form;
+use crate::answer::OutputArgs;
 use crate::canvas::{Canvas, FAINT, PLAIN};
 use crate::error::{Failure, Kind};
 use crate::limit::{Limit, draw_left_out};
@@ -57,7 +57,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     memory: MemoryArgs,
     #[command(flatten)]
-    pub(super) form: Form,
+    pub(super) form: OutputArgs,
 }
 
 /// What rows are put in order by.

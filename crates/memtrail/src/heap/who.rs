@@ -8,12 +8,12 @@ use memtrail_engine::question::{Family, Selection};
 use memtrail_text::rounded::{bytes, grouped, percent};
 
 use super::ask::gather;
-use super::joined::WhichRecording;
+use super::joined::RecordingArgs;
 use super::processes;
 use super::sites::{By, NOT_SAMPLED, place};
 use super::table::Table;
 use super::why::allocated;
-use crate::answer::{Form, JsonAnswer, JsonMaker, Printer, Recipient};
+use crate::answer::{JsonAnswer, JsonMaker, OutputArgs, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::Failure;
 use crate::limit::{Limit, draw_left_out};
@@ -33,7 +33,7 @@ use crate::recording_cache::RecordingCache;
   memtrail why REC Cache.remember     which variables own what a function allocated")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    which: RecordingArgs,
     /// A root, a type or a kind of blocks: Cache.table, Cache.page, string
     #[arg(value_name = "NAME")]
     name: String,
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value = "12")]
     limit: Limit,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {

@@ -1,8 +1,8 @@
 //! Arguments of `memtrail leaks`.
 
 use super::suppressed::Suppressions;
-use crate::answer::Form;
-use crate::heap::joined::WhichRecording;
+use crate::answer::OutputArgs;
+use crate::heap::joined::RecordingArgs;
 use crate::limit::Limit;
 
 /// List leak suspects: what grows, who allocated it, what owns it
@@ -28,14 +28,14 @@ use crate::limit::Limit;
   memtrail snapshot PID                        one more heap snapshot, of a server that runs")]
 pub(crate) struct Args {
     #[command(flatten)]
-    pub(super) which: WhichRecording,
+    pub(super) which: RecordingArgs,
     /// Maximum number of suspects; 0 for all
     #[arg(long, value_name = "N", default_value = "10")]
     pub(super) limit: Limit,
     #[command(flatten)]
     pub(super) known: Suppressions,
     #[command(flatten)]
-    pub(super) form: Form,
+    pub(super) form: OutputArgs,
     /// Print the suspects as Markdown, for a bug report
     #[arg(long, conflicts_with_all = ["json", "width", "evidence"])]
     pub(super) markdown: bool,

@@ -6,7 +6,7 @@ use std::path::Path;
 use memtrail_recording::Recording;
 
 use super::look::look_at;
-use crate::heap::joined::WhichRecording;
+use crate::heap::joined::RecordingArgs;
 use crate::recording_facts;
 use crate::snapshot_file;
 
@@ -26,7 +26,7 @@ pub(crate) fn headline(recording: &Recording) -> Option<String> {
     if bytes + size(&recording.trace) > MAX_BYTES {
         return None;
     }
-    let which = WhichRecording::all_of(&recording.path);
+    let which = RecordingArgs::all_of(&recording.path);
     let found = look_at(&which, &recording.path, 1).ok()?;
     if found.partial.is_some() {
         return None;

@@ -12,7 +12,7 @@ use memtrail_recording::Recording;
 
 use super::args::Args;
 use crate::error::Failure;
-use crate::heap::joined::{Joined, WhichRecording};
+use crate::heap::joined::{Joined, RecordingArgs};
 use crate::recording_facts;
 use crate::snapshot_file;
 use crate::{caveats, damage, loading};
@@ -46,7 +46,7 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
 }
 
 /// All suspects up to a limit, the known ones too.
-pub(super) fn look_at(which: &WhichRecording, path: &Path, limit: usize) -> Result<Found, Failure> {
+pub(super) fn look_at(which: &RecordingArgs, path: &Path, limit: usize) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
     if !has_snapshots
@@ -59,31 +59,34 @@ pub(super) fn look_at(which: &WhichRecording, path: &Path, limit: usize) -> Resu
 }
 
 fn among_sites(
-    which: &WhichRecording,
+    which: &RecordingArgs,
     recording: &Recording,
     limit: usize,
 ) -> Result<Found, Failure> {
     let traced = which.open_trace(recording)?;
     let (engine, id) = (&traced.engine, traced.id);
-    which.give_references(engine, id, recording)?;
+    let unreadable = which.give_references(engine, id, recording)?;
     let leaks = engine.site_leaks(id, limit).map_err(|error| loading::refused(&error))?;
     Ok(Found {
         leaks: leaks.unwrap_or_default(),
         partial: None,
         caveats: caveats::reported(recording).of_allocation(),
         lacks_names: false,
-        verdict: damage::verdict(recording, &engine.damage(id).unwrap_or_default()),
+        verdict: damage::beside(
+            unreadable,
+            damage::verdict(recording, &engine.damage(id).unwrap_or_default()),
+        ),
     })
 }
 
-fn among_owners(which: &WhichRecording, path: &Path, limit: usize) -> Result<Found, Failure> {
+fn among_owners(which: &RecordingArgs, path: &Path, limit: usize) -> Result<Found, Failure> {
     let joined = which.open_one(path)?;
-    let has_references = joined.give_references()?;
+    let unreadable = joined.give_references()?;
     let OfSnapshot { response, partial } = ask(&joined, limit)?;
     let sites = joined.site_leaks(limit)?;
     let has_malloc = sites.is_some();
     let mut response = with_sites(response, sites, limit);
-    if has_malloc && !has_references {
+    if has_malloc && !joined.has_references() {
         response.summary.push(NO_REFERENCES.to_owned());
     }
     let answer = OfSnapshot { response: (), partial };
@@ -92,7 +95,7 @@ fn among_owners(which: &WhichRecording, path: &Path, limit: usize) -> Result<Fou
         partial: joined.damage(&answer),
         caveats: joined.caveats(),
         lacks_names: !joined.has_names(),
-        verdict: joined.verdict(),
+        verdict: damage::beside(unreadable, joined.verdict()),
     })
 }
 

@@ -18,7 +18,7 @@ use memtrail_recording::Recording;
 use crate::answer::{Answer, JsonAnswer, JsonMaker, Printer, Recipient};
 use crate::canvas::WARNING;
 use crate::error::{Failure, Kind};
-use crate::heap::joined::WhichRecording;
+use crate::heap::joined::RecordingArgs;
 use crate::problems::Problems;
 use crate::recording_cache::RecordingCache;
 use crate::recording_facts;
@@ -68,7 +68,7 @@ pub(crate) fn suspects(path: &Path, memory: MemoryArgs) -> Result<Vec<Suspect>, 
     if snapshot_file::of_recording(path).is_empty() && !has_sites {
         return Ok(Vec::new());
     }
-    let mut which = WhichRecording::all_of(path);
+    let mut which = RecordingArgs::all_of(path);
     which.memory = memory;
     Ok(look::look_at(&which, path, usize::MAX)?.leaks.suspects)
 }

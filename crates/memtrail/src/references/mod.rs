@@ -23,47 +23,38 @@ pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
     all
 }
 
-/// Gives the engine the references of a heap snapshot. Whether there are any.
-pub(crate) fn give_of_snapshot(
-    engine: &Engine,
-    id: RecordingId,
-    recording: &Recording,
-    number: u64,
-) -> Result<bool, Failure> {
-    if of_recording(&recording.path).iter().all(|(known, _)| *known != number) {
-        return Ok(false);
-    }
-    give(engine, id, recording, Some(&number.to_string()))?;
-    Ok(true)
+/// Says if there are references of a heap snapshot.
+pub(crate) fn has_of_snapshot(recording: &Recording, number: u64) -> bool {
+    of_recording(&recording.path).iter().any(|(known, _)| *known == number)
 }
 
-/// Reads the last file of a recording, or the one with a number, and gives its number; `None` if there is none at all.
-pub(crate) fn open(
-    folder: &Path,
-    wanted: Option<&str>,
-) -> Result<Option<(u64, References)>, Failure> {
-    let all = of_recording(folder);
-    let Some(last) = all.last() else { return Ok(None) };
-    let (number, path) = match wanted {
-        None => last,
-        Some(wanted) => {
-            let number: Option<u64> = wanted.parse().ok();
-            let found = all.iter().find(|(known, _)| Some(*known) == number);
-            let missing = || {
-                let folder = folder.display();
-                Failure::new(Kind::Input, format_args!("no snapshot {wanted:?} in {folder}"))
-            };
-            found.ok_or_else(missing)?
-        }
+/// The last file of a recording, or the one with a number; `None` if there is none at all.
+fn wanted_file(folder: &Path, wanted: Option<&str>) -> Result<Option<(u64, PathBuf)>, Failure> {
+    let mut all = of_recording(folder);
+    let Some(wanted) = wanted else { return Ok(all.pop()) };
+    if all.is_empty() {
+        return Ok(None);
+    }
+    let number: Option<u64> = wanted.parse().ok();
+    let found = all.into_iter().find(|(known, _)| Some(*known) == number);
+    let missing = || {
+        let folder = folder.display();
+        Failure::new(Kind::Input, format_args!("no snapshot {wanted:?} in {folder}"))
     };
+    found.map(Some).ok_or_else(missing)
+}
+
+/// Reads a file. An error is about this file: all else of the recording can be used.
+fn read(path: &Path) -> Result<References, Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
+            .hint("all else was used; what retains memory from malloc is not known")
     };
     let bytes = fs::read(path).map_err(|error| failed(&error))?;
     let mut references = References::read(&bytes).map_err(|error| failed(&error))?;
     // Of a program that still runs, variables have no names yet.
     naming::name(&mut references);
-    Ok(Some((*number, references)))
+    Ok(references)
 }
 
 /// The number of a snapshot and its references, or why there are none.
@@ -71,23 +62,37 @@ pub(crate) type Found = Result<(u64, References), String>;
 
 /// The references of a recording, if they were looked for.
 pub(crate) fn found(recording: &Recording, wanted: Option<&str>) -> Result<Option<Found>, Failure> {
-    Ok(match open(&recording.path, wanted)? {
-        Some(found) => Some(Ok(found)),
-        None => why_none(recording).map(Err),
-    })
+    let Some((number, path)) = wanted_file(&recording.path, wanted)? else {
+        return Ok(why_none(recording).map(Err));
+    };
+    let found = read(&path).map(|references| (number, references));
+    Ok(Some(found.map_err(|failure| failure.message().to_owned())))
 }
 
-/// Gives the engine the references of a recording, or why there are none, if they were looked for.
+/// Gives the engine the references of a recording, or why there are none, if they were looked for. Returns the error about a file
+/// that cannot be read.
 pub(crate) fn give(
     engine: &Engine,
     id: RecordingId,
     recording: &Recording,
     wanted: Option<&str>,
-) -> Result<(), Failure> {
-    if let Some(found) = found(recording, wanted)? {
-        engine.set_references(id, found);
+) -> Result<Option<Failure>, Failure> {
+    let Some((number, path)) = wanted_file(&recording.path, wanted)? else {
+        if let Some(reason) = why_none(recording) {
+            engine.set_references(id, Err(reason));
+        }
+        return Ok(None);
+    };
+    match read(&path) {
+        Ok(references) => {
+            engine.set_references(id, Ok((number, references)));
+            Ok(None)
+        }
+        Err(failure) => {
+            engine.set_references(id, Err(failure.message().to_owned()));
+            Ok(Some(failure))
+        }
     }
-    Ok(())
 }
 
 /// Why a native program that was to be looked at was not.

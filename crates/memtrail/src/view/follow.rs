@@ -106,7 +106,7 @@ fn bring_snapshots(
 
 /// Gives the engine the last references to blocks from `malloc`. Growth is shown without them, too.
 fn bring_references(engine: &Engine, id: RecordingId, recording: &Recording) {
-    if let Err(failure) = references::give(engine, id, recording, None) {
+    if let Ok(Some(failure)) | Err(failure) = references::give(engine, id, recording, None) {
         engine.set_references(id, Err(failure.message().to_owned()));
     }
 }

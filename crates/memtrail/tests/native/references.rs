@@ -151,3 +151,24 @@ fn an_interpreter_has_no_unreachable_block() {
     assert_eq!(found["unreachable"]["unreachable"]["sampled"], 0, "{found:#}");
     assert!(found["unreachable"]["reachable"]["sampled"].as_u64().unwrap() > 10, "{found:#}");
 }
+
+/// `leaks` gave no answer at all then, although the trace was whole.
+#[test]
+fn a_damaged_file_of_references_costs_what_retains_memory_alone() {
+    let recorded = Case::command(&program().path, &[]).options(&SNAPSHOT).same();
+    let file = recorded.recording.join(memtrail_references::file_name(1));
+    let bytes = std::fs::read(&file).unwrap();
+    std::fs::write(&file, &bytes[..bytes.len() / 2]).unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(arguments).arg(&recorded.recording).output().unwrap()
+    };
+    let leaks = run(&["leaks"]);
+    assert_eq!(leaks.status.code(), Some(3), "{leaks:?}");
+    let stdout = String::from_utf8_lossy(&leaks.stdout);
+    assert!(stdout.contains("by_lost"), "{stdout}");
+    let stderr = String::from_utf8_lossy(&leaks.stderr);
+    assert!(stderr.contains("cannot read") && stderr.contains("0001.references"), "{stderr}");
+    assert_eq!(run(&["check", "--no-leak", "--recording"]).status.code(), Some(6));
+    assert_eq!(run(&["why", "by_list"]).status.code(), Some(3));
+}

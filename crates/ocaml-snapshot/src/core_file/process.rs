@@ -10,7 +10,7 @@ use memtrail_ocaml::heap::loaded::Symbol;
 use memtrail_ocaml::heap::threads;
 use memtrail_ocaml::heap::{chunks, loaded, pools};
 use memtrail_ocaml::symbols::{bytecode as bytecode_names, callstack, private, state};
-use memtrail_ocaml::{Address, Family, Layout, Memory, Version, domain_lock, parameters};
+use memtrail_ocaml::{Address, Generation, Layout, Memory, Version, domain_lock, parameters};
 
 use super::activity::SavedCall;
 use super::error::Unreadable;
@@ -258,14 +258,14 @@ impl<'a> CoreProcess<'a> {
 
     fn find_frame_table(&self) -> Option<FrameTable> {
         let memory = &self.memory;
-        match self.layout.version.family() {
-            Family::Single => {
+        match self.layout.version.generation() {
+            Generation::Single => {
                 let variable = |name| self.executable.address(name);
                 let (table, mask) =
                     (variable(callstack::DESCRIPTORS)?, variable(callstack::DESCRIPTORS_MASK)?);
                 FrameTable::single(memory, table, mask)
             }
-            Family::Multicore => {
+            Generation::Multicore => {
                 let at = self.private(private::FRAME_TABLE, |at| {
                     FrameTable::multicore(memory, at).is_some()
                 })?;
@@ -312,7 +312,7 @@ impl<'a> CoreProcess<'a> {
         }
         let (Some(at), Some(&state)) = (self.any_thread(), self.domains.first()) else { return };
         let mut first = None;
-        threads::each_thread(&self.memory, Family::Single, at, |thread| {
+        threads::each_thread(&self.memory, Generation::Single, at, |thread| {
             first = first.or(Some(thread));
         });
         let Some(thread) = first else { return };
@@ -333,7 +333,7 @@ impl<'a> CoreProcess<'a> {
         let mut calls = Vec::new();
         let running = self.thread_that_ran();
         if let (Some(_), Some(at)) = (self.layout.single(), self.any_thread()) {
-            threads::each_thread(&self.memory, Family::Single, at, |thread| {
+            threads::each_thread(&self.memory, Generation::Single, at, |thread| {
                 if let Some(Top::Single { sp, return_address, .. }) = thread.top
                     && Some(thread.at) != running
                 {

@@ -8,7 +8,7 @@
 use memtrail_ocaml::bytecode::stack as interpreter;
 use memtrail_ocaml::frames::FrameTable;
 use memtrail_ocaml::heap::frames::{Top, Walker};
-use memtrail_ocaml::layout::{FamilyState, Fiber, Stack};
+use memtrail_ocaml::layout::{Fiber, GenerationState, Stack};
 use memtrail_ocaml::symbols::state;
 use memtrail_ocaml::{Address, Layout, Memory};
 
@@ -116,8 +116,8 @@ fn settle_c(
     let first = layout.single().map_or(layout.state.young_start, |fields| fields.young_alloc_start);
     let first = memory.field(state, first).unwrap_or(0);
     memory.change(state + layout.state.young_ptr, first);
-    let (FamilyState::Multicore(fields), Stack::Multicore(fiber)) =
-        (&layout.state.family, &layout.stack)
+    let (GenerationState::Multicore(fields), Stack::Multicore(fiber)) =
+        (&layout.state.generation, &layout.stack)
     else {
         let found = take_frames(memory, layout, table, state, stack);
         let end = found.unwrap_or(stack.saturating_add(WITHOUT_FRAME));
@@ -183,8 +183,8 @@ fn take_frames(
     stack: Address,
 ) -> Option<Address> {
     let mut changes = Vec::new();
-    let found = match (&layout.state.family, &layout.stack) {
-        (FamilyState::Single(fields), Stack::Single(_)) => {
+    let found = match (&layout.state.generation, &layout.stack) {
+        (GenerationState::Single(fields), Stack::Single(_)) => {
             let registers = memory.field(state, layout.state.gc_regs).unwrap_or(0);
             let walker = Walker { memory: &*memory, layout, table, first_frame: 0 };
             let found = places(stack).find(|&at| {
@@ -202,7 +202,7 @@ fn take_frames(
             }
             found
         }
-        (FamilyState::Multicore(fields), Stack::Multicore(fiber_fields)) => {
+        (GenerationState::Multicore(fields), Stack::Multicore(fiber_fields)) => {
             let fiber = memory.field(state, fields.current_stack).unwrap_or(0);
             let end = memory.field(fiber, fiber_fields.handler).unwrap_or(0);
             let found = places(stack)

@@ -3,7 +3,7 @@
 use memtrail_ocaml::heap::finalisers::{self, Kind};
 use memtrail_ocaml::heap::{Extent, global_roots, globals, threads, tracked};
 use memtrail_ocaml::symbols::{heap as names, memprof, private};
-use memtrail_ocaml::{Address, Family, Memory};
+use memtrail_ocaml::{Address, Generation, Memory};
 
 use super::process::{CoreProcess, StoppedCore};
 use crate::frozen::{Bytecode, Slots, StoppedProcess, View};
@@ -35,7 +35,7 @@ impl StoppedProcess for StoppedCore<'_> {
             let Some(list) = memory.0.executable.address(name) else { continue };
             global_roots::each(memory, list, |slot| slots.push(content(memory, slot)));
         }
-        if view.layout.version.family() == Family::Multicore {
+        if view.layout.version.generation() == Generation::Multicore {
             slots.extend(loaded_globals(view));
         }
         slots
@@ -111,9 +111,9 @@ impl StoppedProcess for StoppedCore<'_> {
     }
 
     fn all(view: &View<'_, Self>, _: Address) -> Slots {
-        match view.layout.version.family() {
-            Family::Single => loaded_globals(view),
-            Family::Multicore => Slots::new(),
+        match view.layout.version.generation() {
+            Generation::Single => loaded_globals(view),
+            Generation::Multicore => Slots::new(),
         }
     }
 
@@ -178,7 +178,7 @@ impl CoreProcess<'_> {
 
     /// The thread at an address, if it is one.
     fn thread(&self, at: Address) -> Option<Address> {
-        let family = self.layout.version.family();
-        threads::each_thread(&self.memory, family, at, |_| {}).then_some(at)
+        let generation = self.layout.version.generation();
+        threads::each_thread(&self.memory, generation, at, |_| {}).then_some(at)
     }
 }

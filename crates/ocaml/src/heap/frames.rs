@@ -3,7 +3,7 @@
 
 use super::MAX_LIST_LEN;
 use crate::frames::{Descriptor, FrameTable, Live};
-use crate::layout::{FamilyState, Fiber, Layout, Stack};
+use crate::layout::{Fiber, GenerationState, Layout, Stack};
 use crate::memory::{Address, Memory};
 
 /// Where a stack is entered.
@@ -31,13 +31,13 @@ impl Top {
     /// The stack that runs with this state. The state must have been saved: C runs.
     pub fn of_state(memory: &impl Memory, layout: &Layout, state: Address) -> Option<Self> {
         let registers = memory.field(state, layout.state.gc_regs)?;
-        Some(match &layout.state.family {
-            FamilyState::Single(fields) => Self::Single {
+        Some(match &layout.state.generation {
+            GenerationState::Single(fields) => Self::Single {
                 sp: memory.field(state, fields.bottom_of_stack)?,
                 return_address: memory.field(state, fields.last_return_address)?,
                 registers,
             },
-            FamilyState::Multicore(fields) => {
+            GenerationState::Multicore(fields) => {
                 Self::Multicore { fiber: memory.field(state, fields.current_stack)?, registers }
             }
         })

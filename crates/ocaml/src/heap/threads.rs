@@ -6,7 +6,7 @@ use super::frames::Top;
 use super::lap::Lap;
 use crate::block::as_integer;
 use crate::memory::{Address, Memory};
-use crate::version::Family;
+use crate::version::Generation;
 
 /// Fields of `struct caml_thread_struct`.
 #[derive(Clone, Copy)]
@@ -46,17 +46,17 @@ pub struct Thread {
 /// are the domain's. False if this is no ring of threads.
 pub fn each_thread(
     memory: &impl Memory,
-    family: Family,
+    generation: Generation,
     running: Address,
     mut each: impl FnMut(Thread),
 ) -> bool {
-    let fields = match family {
-        Family::Single => SINGLE,
-        Family::Multicore => MULTICORE,
+    let fields = match generation {
+        Generation::Single => SINGLE,
+        Generation::Multicore => MULTICORE,
     };
     let mut at = running;
     for _ in 0..MAX_LIST_LEN {
-        let Some((thread, next)) = read(memory, family, &fields, at) else { return false };
+        let Some((thread, next)) = read(memory, generation, &fields, at) else { return false };
         if memory.field(next, fields.previous) != Some(at) {
             return false;
         }
@@ -71,7 +71,7 @@ pub fn each_thread(
 
 fn read(
     memory: &impl Memory,
-    family: Family,
+    generation: Generation,
     fields: &Fields,
     at: Address,
 ) -> Option<(Thread, Address)> {
@@ -83,13 +83,13 @@ fn read(
     let id = if descriptor.is_multiple_of(8) { as_integer(memory.u64(descriptor)?) } else { None };
     let stack = memory.field(at, fields.stack)?;
     let registers = memory.field(at, fields.registers)?;
-    let top = match family {
-        Family::Single => Top::Single {
+    let top = match generation {
+        Generation::Single => Top::Single {
             sp: stack,
             return_address: memory.field(at, fields.stack + RETURN_ADDRESS)?,
             registers,
         },
-        Family::Multicore => Top::Multicore { fiber: stack, registers },
+        Generation::Multicore => Top::Multicore { fiber: stack, registers },
     };
     let thread = Thread {
         at,
@@ -187,7 +187,7 @@ mod tests {
         ]);
         let memory = Image { base: BASE, bytes: &bytes };
         let mut seen = Vec::new();
-        assert!(each_thread(&memory, Family::Single, first, |thread| seen.push(thread)));
+        assert!(each_thread(&memory, Generation::Single, first, |thread| seen.push(thread)));
         assert_eq!(seen.iter().map(|thread| thread.at).collect::<Vec<_>>(), [first, second]);
         assert_eq!((seen[0].top, seen[0].id), (None, Some(3)));
         let top = Top::Single { sp: 0x7000, return_address: 0x4000, registers: 0 };
@@ -199,8 +199,8 @@ mod tests {
         let first = BASE + 0x100;
         let bytes = image(&[(first + 8, first), (first + 16, first + 8)]);
         let memory = Image { base: BASE, bytes: &bytes };
-        assert!(!each_thread(&memory, Family::Single, first, |_| ()));
-        assert!(!each_thread(&memory, Family::Single, 0, |_| ()));
+        assert!(!each_thread(&memory, Generation::Single, first, |_| ()));
+        assert!(!each_thread(&memory, Generation::Single, 0, |_| ()));
     }
 
     /// A damaged core file had a table of more items than memory has.

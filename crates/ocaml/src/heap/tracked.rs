@@ -4,7 +4,7 @@
 use super::MAX_LIST_LEN;
 use crate::memory::{Address, Memory};
 use crate::memprof;
-use crate::version::Family;
+use crate::version::Generation;
 
 /// A tracked block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,12 +24,12 @@ const FLAGS_MULTICORE: u64 = 32;
 
 impl Tracked {
     /// The entry whose user data stands at `slot`; `None` if its block is dead, or not yet there.
-    pub fn read(memory: &impl Memory, family: Family, slot: Address) -> Option<Self> {
-        let (block, samples) = match family {
-            Family::Single => {
+    pub fn read(memory: &impl Memory, generation: Generation, slot: Address) -> Option<Self> {
+        let (block, samples) = match generation {
+            Generation::Single => {
                 (memory.u64(slot.checked_sub(24)?)?, memory.u64(slot.checked_sub(16)?)?)
             }
-            Family::Multicore => {
+            Generation::Multicore => {
                 if memory.field(slot, FLAGS_MULTICORE)? & IS_OFFSET != 0 {
                     return None;
                 }
@@ -43,7 +43,7 @@ impl Tracked {
     }
 }
 
-/// Bytes of an entry, in both families.
+/// Bytes of an entry, in both generations.
 const ENTRY: u64 = 48;
 
 /// Fields of OCaml 4's `struct entry_array`, and of `caml_memprof_th_ctx`.
@@ -165,23 +165,23 @@ mod tests {
     }
 
     #[test]
-    fn entries_of_both_families_are_read() {
+    fn entries_of_both_generations_are_read() {
         let single = image(&[0x9000, 2, 5, 77, 0, 0]);
         let memory = Image { base: 0x8000, bytes: &single };
         let expected = Some(Tracked { block: 0x9000, samples: 2, user_data: 77 });
-        assert_eq!(Tracked::read(&memory, Family::Single, 0x8018), expected);
+        assert_eq!(Tracked::read(&memory, Generation::Single, 0x8018), expected);
         let multicore = image(&[0x9000, 77, 2, 5, 0, 0]);
         let memory = Image { base: 0x8000, bytes: &multicore };
-        assert_eq!(Tracked::read(&memory, Family::Multicore, 0x8008), expected);
+        assert_eq!(Tracked::read(&memory, Generation::Multicore, 0x8008), expected);
     }
 
     #[test]
     fn blocks_that_are_dead_or_not_yet_made_are_none() {
         let dead = image(&[1, 2, 5, 77, 0, 0]);
         let memory = Image { base: 0x8000, bytes: &dead };
-        assert_eq!(Tracked::read(&memory, Family::Single, 0x8018), None);
+        assert_eq!(Tracked::read(&memory, Generation::Single, 0x8018), None);
         let offset = image(&[0x90, 77, 2, 5, 0, 4]);
         let memory = Image { base: 0x8000, bytes: &offset };
-        assert_eq!(Tracked::read(&memory, Family::Multicore, 0x8008), None);
+        assert_eq!(Tracked::read(&memory, Generation::Multicore, 0x8008), None);
     }
 }

@@ -10,7 +10,7 @@ use crate::heap::{ephemerons, finalisers, global_roots, threads, tracked};
 use crate::layout::Layout;
 use crate::memory::{Address, Memory};
 use crate::symbols::{heap as names, private};
-use crate::version::Family;
+use crate::version::Generation;
 
 /// A variable's symbol and address.
 pub(super) type Variable = (&'static str, Address);
@@ -77,7 +77,7 @@ pub(super) fn threads_single(memory: &impl Memory, words: &Words, sp: Address) -
     let mut found: Vec<(u64, Address)> = Vec::new();
     for (at, thread) in words.pointers().filter(|(_, at)| is_thread(memory, *at)) {
         let mut own = None;
-        if threads::each_thread(memory, Family::Single, thread, |it| own = own.or(Some(it))) {
+        if threads::each_thread(memory, Generation::Single, thread, |it| own = own.or(Some(it))) {
             let top = own.and_then(|thread| thread.top);
             let saved = match top {
                 Some(crate::heap::frames::Top::Single { sp, .. }) => sp,
@@ -99,7 +99,7 @@ pub(super) fn threads_multicore(
     let is_running = |thread: Option<Address>| {
         thread.is_some_and(|thread| {
             is_thread(memory, thread)
-                && threads::each_thread(memory, Family::Multicore, thread, |_| {})
+                && threads::each_thread(memory, Generation::Multicore, thread, |_| {})
         })
     };
     let scored = words.pointers().filter_map(|(at, _)| {
@@ -189,8 +189,8 @@ pub(super) fn frame_table(
             table.find(memory, sample.return_address).is_some_and(|found| found.at == sample.at)
         })
     };
-    match layout.version.family() {
-        Family::Single => {
+    match layout.version.generation() {
+        Generation::Single => {
             // The runtime makes it twice as large as needed.
             let size = linked.descriptors.checked_mul(2)?.max(4).checked_next_power_of_two()?;
             let mask = i32::try_from(size - 1).ok()?;
@@ -198,7 +198,7 @@ pub(super) fn frame_table(
                 words.pointers().filter_map(|(_, table)| FrameTable::given(table, mask));
             tables.find(has_samples)
         }
-        Family::Multicore => {
+        Generation::Multicore => {
             let mut tables = words.all().filter_map(|(at, _)| FrameTable::multicore(memory, at));
             tables.find(has_samples)
         }

@@ -37,7 +37,7 @@ pub enum Clause {
     /// Allocated by these processes, of a trace of several.
     Process(Vec<Name>),
     /// With such frames in the backtrace.
-    Frame(Which, What, Vec<Name>),
+    Frame(FrameScope, FrameName, Vec<Name>),
     /// No condition: functions to be left out of paths.
     Hide(Vec<Name>),
     /// No condition: modules whose functions, where they follow each other on paths, are one node.
@@ -103,7 +103,7 @@ pub enum Died {
 
 /// Which frames of a backtrace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Which {
+pub enum FrameScope {
     /// Any of them, those of inlined calls too.
     Any,
     /// The innermost one, that which allocates.
@@ -112,7 +112,7 @@ pub enum Which {
 
 /// What of a frame is named.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum FrameName {
     /// Its function.
     Function,
     /// Its module.
@@ -172,12 +172,12 @@ impl Clause {
             Self::Domain(_) => "domain",
             Self::Thread(_) => "thread",
             Self::Process(_) => "process",
-            Self::Frame(Which::Any, What::Function, _) => "in",
-            Self::Frame(Which::Any, What::Module, _) => "module",
-            Self::Frame(Which::Any, What::File, _) => "file",
-            Self::Frame(Which::Innermost, What::Function, _) => "by",
-            Self::Frame(Which::Innermost, What::Module, _) => "byModule",
-            Self::Frame(Which::Innermost, What::File, _) => "byFile",
+            Self::Frame(FrameScope::Any, FrameName::Function, _) => "in",
+            Self::Frame(FrameScope::Any, FrameName::Module, _) => "module",
+            Self::Frame(FrameScope::Any, FrameName::File, _) => "file",
+            Self::Frame(FrameScope::Innermost, FrameName::Function, _) => "by",
+            Self::Frame(FrameScope::Innermost, FrameName::Module, _) => "byModule",
+            Self::Frame(FrameScope::Innermost, FrameName::File, _) => "byFile",
             Self::Hide(_) => "hide",
             Self::Collapse(_) => "collapse",
         }

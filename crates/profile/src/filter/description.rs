@@ -6,7 +6,9 @@ use std::time::Duration;
 use memtrail_text::{Size, exact};
 use memtrail_trace::Bytes;
 
-use super::condition::{Between, Clause, Collected, Condition, Died, Moment, Name, What, Which};
+use super::condition::{
+    Between, Clause, Collected, Condition, Died, FrameName, FrameScope, Moment, Name,
+};
 use crate::time::Elapsed;
 
 impl Condition {
@@ -36,12 +38,12 @@ impl Condition {
             Clause::Process(names) => format!("{not}allocated by process {}", or(names, named)),
             Clause::Frame(which, what, names) => {
                 let place = match (which, what) {
-                    (Which::Any, What::Function) => "inside a call to",
-                    (Which::Any, What::Module) => "inside a call into module",
-                    (Which::Any, What::File) => "inside a call into file",
-                    (Which::Innermost, What::Function) => "allocated by",
-                    (Which::Innermost, What::Module) => "allocated by module",
-                    (Which::Innermost, What::File) => "allocated in file",
+                    (FrameScope::Any, FrameName::Function) => "inside a call to",
+                    (FrameScope::Any, FrameName::Module) => "inside a call into module",
+                    (FrameScope::Any, FrameName::File) => "inside a call into file",
+                    (FrameScope::Innermost, FrameName::Function) => "allocated by",
+                    (FrameScope::Innermost, FrameName::Module) => "allocated by module",
+                    (FrameScope::Innermost, FrameName::File) => "allocated in file",
                 };
                 format!("{not}{place} {}", or(names, named))
             }

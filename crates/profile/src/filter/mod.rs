@@ -42,7 +42,8 @@ mod text;
 mod verdicts;
 
 pub use condition::{
-    Between, Clause, Collected, Condition, Died, Heap, Millionths, Moment, Name, What, Which,
+    Between, Clause, Collected, Condition, Died, FrameName, FrameScope, Heap, Millionths, Moment,
+    Name,
 };
 pub use conjunction::{Filter, FilterError};
 pub use names::FunctionSet;

@@ -6,7 +6,7 @@ use memtrail_trace::{FileId, FunctionId, Locations};
 use regex::{Regex, RegexBuilder};
 use rustc_hash::FxHashMap;
 
-use super::condition::{Name, What};
+use super::condition::{FrameName, Name};
 use crate::names::{module, readable};
 use crate::processes::processes;
 use crate::profile::Profile;
@@ -112,15 +112,15 @@ impl Meant {
     pub(super) fn new(
         locations: &Locations,
         displayed: &[String],
-        what: What,
+        what: FrameName,
         names: &[Name],
     ) -> Result<Self, String> {
         let wanted = Wanted::new(names)?;
         let lossy = String::from_utf8_lossy;
         Ok(match what {
-            What::Function => Self::Functions(functions(locations, displayed, &wanted)),
-            What::Module => Self::Functions(functions_of_modules(locations, &wanted)),
-            What::File => {
+            FrameName::Function => Self::Functions(functions(locations, displayed, &wanted)),
+            FrameName::Module => Self::Functions(functions_of_modules(locations, &wanted)),
+            FrameName::File => {
                 let files = locations.files().iter();
                 Self::Files(files.map(|(_, name)| wanted.any(&[&lossy(name)])).collect())
             }

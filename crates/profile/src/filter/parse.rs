@@ -15,7 +15,8 @@ use memtrail_text::{Number, Size, TIMES, Wrong};
 use memtrail_trace::{Bytes, DomainId};
 
 use super::condition::{
-    Between, Clause, Collected, Condition, Died, Heap, Millionths, Moment, Name, What, Which,
+    Between, Clause, Collected, Condition, Died, FrameName, FrameScope, Heap, Millionths, Moment,
+    Name,
 };
 use super::names::compile;
 use crate::time::Elapsed;
@@ -66,12 +67,14 @@ impl std::str::FromStr for Condition {
             "domain" => Clause::Domain(values.all(Cursor::domain)?),
             "thread" => Clause::Thread(values.all(Cursor::name)?),
             "process" => Clause::Process(values.all(Cursor::name)?),
-            "in" => frame(Which::Any, What::Function, values.all(Cursor::name)?),
-            "module" => frame(Which::Any, What::Module, values.all(Cursor::name)?),
-            "file" => frame(Which::Any, What::File, values.all(Cursor::name)?),
-            "by" => frame(Which::Innermost, What::Function, values.all(Cursor::name)?),
-            "byModule" => frame(Which::Innermost, What::Module, values.all(Cursor::name)?),
-            "byFile" => frame(Which::Innermost, What::File, values.all(Cursor::name)?),
+            "in" => frame(FrameScope::Any, FrameName::Function, values.all(Cursor::name)?),
+            "module" => frame(FrameScope::Any, FrameName::Module, values.all(Cursor::name)?),
+            "file" => frame(FrameScope::Any, FrameName::File, values.all(Cursor::name)?),
+            "by" => frame(FrameScope::Innermost, FrameName::Function, values.all(Cursor::name)?),
+            "byModule" => {
+                frame(FrameScope::Innermost, FrameName::Module, values.all(Cursor::name)?)
+            }
+            "byFile" => frame(FrameScope::Innermost, FrameName::File, values.all(Cursor::name)?),
             "hide" if not => {
                 let message = "hiding cannot be negated".to_owned();
                 return Err(ConditionError {

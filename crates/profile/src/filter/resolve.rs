@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use memtrail_trace::Bytes;
 
-use super::condition::{Between, Clause, Collected, Condition, Died, Heap, Moment, Which};
+use super::condition::{Between, Clause, Collected, Condition, Died, FrameScope, Heap, Moment};
 use super::conjunction::{Filter, FilterError};
 use super::names::{FunctionSet, Meant, Wanted, displayed};
 use super::verdicts::{Part, Verdicts};
@@ -208,7 +208,7 @@ impl Resolving<'_> {
                     let hint = "a folder of several is what memtrail run --children leaves";
                     return Err((message.to_owned(), Some(hint)));
                 };
-                self.parts.push(Part { not: condition.not, which: Which::Any, meant });
+                self.parts.push(Part { not: condition.not, which: FrameScope::Any, meant });
                 return Ok(());
             }
             Clause::Frame(which, what, names) => {

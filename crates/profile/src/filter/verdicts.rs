@@ -6,14 +6,14 @@
 
 use memtrail_trace::{FrameId, StackId};
 
-use super::condition::Which;
+use super::condition::FrameScope;
 use super::names::Meant;
 use crate::profile::Profile;
 
 /// One condition on frames.
 pub(super) struct Part {
     pub(super) not: bool,
-    pub(super) which: Which,
+    pub(super) which: FrameScope,
     pub(super) meant: Meant,
 }
 
@@ -64,8 +64,10 @@ fn judge<B: Bits>(profile: &Profile, parts: &[Part]) -> Vec<u64> {
         let (mut path, mut last) = (0_u64, 0_u64);
         for (bit, part) in parts.iter().enumerate() {
             let (sites, bits) = match part.which {
-                Which::Any => (sites, &mut path),
-                Which::Innermost => (sites.last().map_or(&[][..], std::slice::from_ref), &mut last),
+                FrameScope::Any => (sites, &mut path),
+                FrameScope::Innermost => {
+                    (sites.last().map_or(&[][..], std::slice::from_ref), &mut last)
+                }
             };
             if sites.iter().any(|site| part.meant.holds(site.function, site.file)) {
                 *bits |= 1 << bit;

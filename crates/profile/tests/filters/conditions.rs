@@ -2,8 +2,8 @@
 //! and read again.
 
 use memtrail_profile::filter::{
-    Between, Clause, Collected, Condition, Died, Filter, Heap, Millionths, Moment, Name, What,
-    Which,
+    Between, Clause, Collected, Condition, Died, Filter, FrameName, FrameScope, Heap, Millionths,
+    Moment, Name,
 };
 use memtrail_profile::time::Elapsed;
 use memtrail_trace::{Bytes, DomainId};
@@ -101,8 +101,8 @@ fn clause() -> impl Strategy<Value = Clause> {
     let collected = prop_oneof![Just(Collected::Never), times().prop_map(Collected::Within)];
     let lifetime = between((0..=Elapsed::LAST.0).prop_map(Elapsed).boxed());
     let size = between((0..=1_u64 << 53).prop_map(Bytes).boxed());
-    let which = prop::sample::select(vec![Which::Any, Which::Innermost]);
-    let what = prop::sample::select(vec![What::Function, What::Module, What::File]);
+    let which = prop::sample::select(vec![FrameScope::Any, FrameScope::Innermost]);
+    let what = prop::sample::select(vec![FrameName::Function, FrameName::Module, FrameName::File]);
     prop_oneof![
         some(times()).prop_map(Clause::Allocated),
         some(times()).prop_map(Clause::Live),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use memtrail_profile::filter::{
-    Between, Clause, Collected, Condition, Died, Heap, Moment, Name, What, Which,
+    Between, Clause, Collected, Condition, Died, FrameName, FrameScope, Heap, Moment, Name,
 };
 use memtrail_profile::names::{module, readable};
 use memtrail_trace::{BlockId, Detail, Event, Reader, Source};
@@ -177,9 +177,9 @@ impl PlainTrace {
             Clause::Process(_) => panic!("traces of one process name none"),
             Clause::Frame(which, what, names) => {
                 let frames = match which {
-                    Which::Any => &block.frames[..],
-                    Which::Innermost if block.innermost == 0 => &[],
-                    Which::Innermost => &block.frames[block.frames.len() - 1..],
+                    FrameScope::Any => &block.frames[..],
+                    FrameScope::Innermost if block.innermost == 0 => &[],
+                    FrameScope::Innermost => &block.frames[block.frames.len() - 1..],
                 };
                 let mut any = false;
                 for frame in frames {
@@ -193,19 +193,19 @@ impl PlainTrace {
     }
 }
 
-fn matches(what: What, name: &Name, (function, file): &Frame) -> bool {
+fn matches(what: FrameName, name: &Name, (function, file): &Frame) -> bool {
     let test = |text: &str| match name {
         Name::Equals(name) => text == name,
         Name::Contains(part) => text.contains(part),
         Name::Matches(pattern) => regex::Regex::new(pattern).unwrap().is_match(text),
     };
     match what {
-        What::Function => test(function) || test(&readable(function)),
-        What::Module => match module(function) {
+        FrameName::Function => test(function) || test(&readable(function)),
+        FrameName::Module => match module(function) {
             "" => false,
             module => test(module) || test(&readable(module)),
         },
-        What::File => test(file),
+        FrameName::File => test(file),
     }
 }
 

@@ -2,7 +2,7 @@
 //! system stack before OCaml 5, a chain of fibers after.
 
 use memtrail_ocaml::Memory as _;
-use memtrail_ocaml::layout::{FamilyState, Stack};
+use memtrail_ocaml::layout::{GenerationState, Stack};
 
 use super::frames::Frames;
 
@@ -30,14 +30,14 @@ impl Frames<'_> {
     /// The piece that runs, in the domain whose state stands at `state`; `None` if no OCaml code
     /// does.
     pub(super) fn running(&self, state: u64) -> Option<(StackSegment, Top)> {
-        match self.layout.state.family {
-            FamilyState::Single(single) => {
+        match self.layout.state.generation {
+            GenerationState::Single(single) => {
                 let sp = self.memory.field(state, single.bottom_of_stack)?;
                 let pc = self.memory.field(state, single.last_return_address)?;
                 let whole = StackSegment { stack: 0, id: 0, high: u64::MAX };
                 (sp != 0).then(|| (whole, Top { slot: sp.wrapping_sub(8), pc }))
             }
-            FamilyState::Multicore(multicore) => {
+            GenerationState::Multicore(multicore) => {
                 self.fiber(self.memory.field(state, multicore.current_stack)?)
             }
         }

@@ -6,7 +6,7 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-use memtrail_ocaml::Family;
+use memtrail_ocaml::Generation;
 use memtrail_ocaml::heap::NAME_OF_VALUE;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_ocaml_snapshot::{Slots, StoppedProcess, View};
@@ -59,9 +59,9 @@ macro_rules! function {
 /// Variables that C code registered; in OCaml 5 fields of modules as well.
 pub(super) fn registered(view: &View<'_, impl StoppedProcess>) -> Slots {
     let Some(address) = address(view, names::SCAN_GLOBAL_ROOTS) else { return Slots::new() };
-    match family(view) {
-        Family::Single => scan_single(address),
-        Family::Multicore => {
+    match generation(view) {
+        Generation::Single => scan_single(address),
+        Generation::Multicore => {
             let scan = function!(address, unsafe extern "C" fn(Multicore, *mut c_void));
             // SAFETY: reads tables that hold still; its lock is free while no domain runs.
             collect_roots(|| unsafe { scan(multicore, std::ptr::null_mut()) })
@@ -83,9 +83,9 @@ pub(super) fn hook(view: &View<'_, impl StoppedProcess>, state: u64) -> Slots {
     if hook == 0 {
         return Slots::new();
     }
-    match family(view) {
-        Family::Single => scan_single(hook),
-        Family::Multicore => {
+    match generation(view) {
+        Generation::Single => scan_single(hook),
+        Generation::Multicore => {
             let scan = function!(hook, ScanHook);
             // SAFETY: reads tables that hold still.
             collect_roots(|| unsafe { scan(multicore, 0, std::ptr::null_mut(), state) })
@@ -100,27 +100,29 @@ pub(super) fn finalisers(view: &View<'_, impl StoppedProcess>) -> Slots {
 
 /// User data of blocks that the runtime's sampler tracks.
 pub(super) fn tracked(view: &View<'_, impl StoppedProcess>, state: u64) -> Slots {
-    match family(view) {
-        Family::Single => address(view, names::TRACKED_SINGLE).map(scan_single).unwrap_or_default(),
-        Family::Multicore => scan_domain(view, names::TRACKED_MULTICORE, state, 0),
+    match generation(view) {
+        Generation::Single => {
+            address(view, names::TRACKED_SINGLE).map(scan_single).unwrap_or_default()
+        }
+        Generation::Multicore => scan_domain(view, names::TRACKED_MULTICORE, state, 0),
     }
 }
 
 /// All roots of a domain; in OCaml 4 those of the program without the modules' fields.
 pub(super) fn all(view: &View<'_, impl StoppedProcess>, state: u64) -> Slots {
-    match family(view) {
-        Family::Single => {
+    match generation(view) {
+        Generation::Single => {
             let Some(address) = address(view, names::DO_ROOTS) else { return Slots::new() };
             let scan = function!(address, unsafe extern "C" fn(Single, c_int));
             // SAFETY: reads tables that hold still.
             collect_roots(|| unsafe { scan(single, 0) })
         }
-        Family::Multicore => scan_domain(view, names::DO_ROOTS, state, 1),
+        Generation::Multicore => scan_domain(view, names::DO_ROOTS, state, 1),
     }
 }
 
-fn family(view: &View<'_, impl StoppedProcess>) -> Family {
-    view.layout.version.family()
+fn generation(view: &View<'_, impl StoppedProcess>) -> Generation {
+    view.layout.version.generation()
 }
 
 fn address(view: &View<'_, impl StoppedProcess>, name: &str) -> Option<u64> {

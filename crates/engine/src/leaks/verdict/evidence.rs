@@ -63,6 +63,9 @@ pub struct OwnerEvidence {
     /// True if it is a table of `Ephemeron`, most of whose keys others retain.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub follows_keys: bool,
+    /// True if it consists of weak arrays: the collector decides when what was put in is taken out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub emptied_by_collector: bool,
 }
 
 /// A block that was freed.

@@ -162,6 +162,7 @@ fn evidence_of_members(evidence: &Evidence, series: &Series) -> OwnerEvidence {
     let mut all = OwnerEvidence {
         recursion: named.map_or(0.0, |owner| owner.recursion),
         follows_keys: named.is_some_and(|owner| owner.follows_keys),
+        emptied_by_collector: named.is_some_and(|owner| owner.emptied_by_collector),
         ..OwnerEvidence::default()
     };
     for owner in series.members.iter().filter_map(|place| evidence.owners.get(*place)) {
@@ -242,7 +243,11 @@ impl Found {
             Dates::Early => Class::FilledOnce,
             Dates::Recent | Dates::Few if began.is_some() => Class::Grows,
             // The lives of a small queue rise by chance while it fills once more.
-            Dates::Recent if size >= 4.0 * LEAST && falls_behind(owner) => Class::FallsBehind,
+            Dates::Recent
+                if size >= 4.0 * LEAST && !owner.emptied_by_collector && falls_behind(owner) =>
+            {
+                Class::FallsBehind
+            }
             Dates::Recent if by == BySizes::Unknown && is_renewed(owner, size) => {
                 Class::ComesAndGoes
             }

@@ -12,13 +12,13 @@ use memtrail_recording::Recording;
 use memtrail_text::rounded::{count, grouped, percent, seconds};
 
 use super::ask::{Gathered, gather};
-use super::joined::{WhichRecording, has_references_alone};
+use super::joined::{RecordingArgs, has_references_alone};
 use super::processes;
 use super::read::Read;
 use super::sites::found;
 use super::table::Table;
 use super::title::Title;
-use crate::answer::{Form, JsonAnswer, JsonMaker, Printer, Recipient};
+use crate::answer::{JsonAnswer, JsonMaker, OutputArgs, Printer, Recipient};
 use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::{Failure, Kind};
 use crate::limit::{Limit, draw_left_out};
@@ -49,7 +49,7 @@ use stacks::StackFormat;
                                       its retaining paths, for go tool pprof")]
 pub(crate) struct Args {
     #[command(flatten)]
-    which: WhichRecording,
+    which: RecordingArgs,
     /// A function, a part of its name, or a line: Cache.remember, cache.ml:41
     #[arg(value_name = "NAME", required_unless_present = "stack")]
     name: Option<String>,
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     #[arg(short, long, value_name = "FILE", requires = "format")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    form: Form,
+    form: OutputArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
@@ -113,7 +113,9 @@ fn find(args: &Args, path: &Path, limit: usize, read: &mut Read) -> Result<Retai
         return of_native(args, path, limit, read);
     }
     let joined = args.which.open_of(path)?;
-    let has_references = joined.give_references()?;
+    let unreadable = joined.give_references()?;
+    let has_references = joined.has_references() && unreadable.is_none();
+    read.judge(unreadable.map_or(Ok(ExitCode::SUCCESS), Err));
     let (rec, snapshot) = joined.ids();
     let name = args.name.clone().unwrap_or_default();
     let stack = args.stack.iter().flat_map(|stack| stack.split(';'));
@@ -162,7 +164,9 @@ fn of_native(
     let recording = Recording::open(path)?;
     let traced = args.which.open_trace(&recording)?;
     let (engine, id) = (&traced.engine, traced.id);
-    args.which.give_references(engine, id, &recording)?;
+    if let Some(failure) = args.which.give_references(engine, id, &recording)? {
+        return Err(failure.hint("list who allocates: memtrail report REC"));
+    }
     let found = engine.referrers(id, name, limit).map_err(|error| {
         crate::loading::refused(&error).hint("list who allocates: memtrail report REC")
     })?;

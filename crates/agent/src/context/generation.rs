@@ -1,4 +1,4 @@
-//! A family of runtimes: what differs between them, as far as finding them is concerned.
+//! A generation of runtimes: what differs between them, as far as finding them is concerned.
 
 use memtrail_ocaml::Version;
 

@@ -1,4 +1,4 @@
-//! A family of runtimes: what differs between them, as far as snapshots are concerned.
+//! A generation of runtimes: what differs between them, as far as snapshots are concerned.
 
 use memtrail_recording::session::SnapshotOptions;
 
@@ -28,18 +28,18 @@ pub(crate) trait HoldStill: Sync {
     /// Makes a program that runs come to such a moment.
     fn nudge(&self);
 
-    /// The thread that sees to snapshots sees to the one that is wanted.
-    fn attend(&self);
+    /// Takes the snapshot that is wanted; the thread for snapshots calls it.
+    fn take_wanted(&self);
 
     /// The same, as far as the program waits: it is not given time to come to such a moment by itself.
-    fn attend_idle(&self);
+    fn take_while_idle(&self);
 
     /// What a second thread of ours is to do, if there is to be one.
     fn second_thread(&self) -> Option<extern "C" fn()>;
 }
 
-/// A family of runtimes whose heaps can be held still.
-pub(crate) trait SnapshotFamily: Sync {
+/// A generation of runtimes whose heaps can be held still.
+pub(crate) trait SnapshotGeneration: Sync {
     /// Finds what it takes to hold the heap still. The name of what is missing is the error.
     fn find(&self, target: &'static Target) -> Result<&'static dyn HoldStill, &'static str>;
 }

@@ -5,7 +5,7 @@ use crate::tag;
 
 /// Tag, size and which fields point to blocks, as far as rules need them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Form(u8);
+pub(super) struct BlockForm(u8);
 
 /// Up to so many fields of a block of tag 0, the form says which of them point to blocks.
 const MAX_FIELDS: u64 = 5;
@@ -15,7 +15,7 @@ const MAX_FIELDS: u64 = 5;
 const FIRST: [u8; 6] = [0, 16, 18, 22, 30, 46];
 const END: u8 = 78;
 
-impl Form {
+impl BlockForm {
     /// None of those below: a constructor that is not the first of its type, an abstract block.
     pub(super) const OTHER: Self = Self(0);
     /// A string or bytes.
@@ -171,7 +171,7 @@ mod tests {
                 let block =
                     Block { index: BlockIndex(0), tag: 0, wosize: Words(wosize), targets: &[] };
                 let fields = (0..8).filter(|field| mask >> field & 1 != 0);
-                let form = Form::new(&block, fields);
+                let form = BlockForm::new(&block, fields);
                 for fields in 0..8 {
                     let expected = (fields as u64 == wosize).then_some(mask);
                     assert_eq!(form.mask(fields), expected, "{wosize} {mask}");

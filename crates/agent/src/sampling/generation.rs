@@ -1,4 +1,4 @@
-//! A family of runtimes: what differs between them, as far as sampling is concerned.
+//! A generation of runtimes: what differs between them, as far as sampling is concerned.
 
 use std::ffi::{CStr, c_void};
 
@@ -57,7 +57,7 @@ pub(crate) trait Sampler: Sync {
     /// What stopping it fails with when nothing runs.
     fn not_started(&self) -> &'static CStr;
 
-    /// A collection in the course of which our profile is stopped, if the family needs one.
+    /// A collection in the course of which our profile is stopped, if the generation needs one.
     fn collection(&self) -> Option<Collection>;
 
     /// Stops our profile, if it is this domain's, without a call of the runtime: in a collection, or where
