@@ -216,6 +216,7 @@ pub(super) fn announce(
     family: Option<&Path>,
     native: bool,
     json: bool,
+    kept: bool,
 ) {
     if json {
         json::report(&Summary::new(finalized, family));
@@ -306,7 +307,12 @@ pub(super) fn announce(
     if finalized.recordings.is_empty() && finalized.statuses.is_empty() {
         let name = command.first().map(|name| Path::new(name).display().to_string());
         let name = name.unwrap_or_default();
-        if native {
+        if let (true, Some(family)) = (kept, family) {
+            let family = shell_quote::path(family);
+            message!(
+                "memtrail: nothing recorded yet: processes that {name} started run on; recordings of them will be in {family}"
+            );
+        } else if native {
             message!("memtrail: nothing recorded: {name} has not loaded the agent");
         } else {
             message!("memtrail: nothing recorded: no native OCaml program was started by {name}");

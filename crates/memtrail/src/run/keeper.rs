@@ -17,7 +17,7 @@ use super::ending;
 use super::process::{self, End};
 use super::relay::Service;
 use super::session::Session;
-use super::survivors::{is_one, survivors};
+use super::survivors::{is_one, loaded, survivors};
 use crate::error::{Failure, Kind};
 
 /// Between looks at whether they have ended.
@@ -34,10 +34,21 @@ pub(crate) struct Args {
 /// answers them, `relay` has ended to.
 pub(super) fn take_over(session: &Path, relay: Option<&mut Service>) -> bool {
     let begin = started_at(std::process::id()).unwrap_or(0);
-    if survivors(session, begin).is_empty() {
+    let options = Options::load(session).ok();
+    if kept_for(session, options.as_ref(), begin).is_empty() {
         return false;
     }
     start(session, relay)
+}
+
+/// The processes for whose sake a session is kept: those that are recorded, and with `--children` all that may start some. A
+/// shell may wait in the background before it starts its program.
+fn kept_for(session: &Path, options: Option<&Options>, begin: u64) -> Vec<u32> {
+    let mut all = survivors(session, begin);
+    if all.is_empty() && options.is_some_and(|options| options.children) {
+        all = loaded(session, begin);
+    }
+    all
 }
 
 /// Starts it, whichever processes the session has.
@@ -61,7 +72,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // Without it, the agents keep to their own limits.
     let disk = Keeper::start(session.folder(), &options).ok();
     loop {
-        let known = survivors(session.folder(), 0);
+        let known = kept_for(session.folder(), Some(&options), 0);
         if known.is_empty() {
             break;
         }

@@ -82,6 +82,7 @@ pub(super) fn watch(
             family,
             args.native.which() == Native::Only,
             args.json,
+            kept,
         );
     }
     let gathered = match viewing {

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
+use memtrail_recording::relay::RELAY_FILE;
 use memtrail_recording::session::OPTIONS_FILE;
 use memtrail_recording::{is_alive, started_at};
 
@@ -11,15 +12,32 @@ use super::process::nobody_else_has;
 /// Processes, started at some time or later, that agents of this session are recording, or would:
 /// they have its options mapped.
 pub(super) fn survivors(session: &Path, begin: u64) -> Vec<u32> {
-    if is_unused(&session.join(OPTIONS_FILE)) {
-        return Vec::new();
-    }
+    let options = session.join(OPTIONS_FILE);
+    if is_unused(&options) { Vec::new() } else { having(&options, begin) }
+}
+
+/// Processes, started at some time or later, that the agent was loaded into: those of other languages, too, which
+/// may start some that are recorded.
+pub(super) fn loaded(session: &Path, begin: u64) -> Vec<u32> {
+    let ours = std::process::id();
+    having(&session.join(RELAY_FILE), begin).into_iter().filter(|&pid| pid != ours).collect()
+}
+
+/// Processes that have a file mapped.
+fn having(file: &Path, begin: u64) -> Vec<u32> {
     let all = fs::read_dir("/proc").into_iter().flatten().flatten();
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         // Their mappings are long, and there may be thousands of processes.
         .filter(|&pid| started_at(pid).is_some_and(|started| started >= begin))
-        .filter(|&pid| is_one(session, pid) && is_alive(pid))
+        .filter(|&pid| has(file, pid) && is_alive(pid))
         .collect()
+}
+
+/// True if a process has a file mapped.
+fn has(file: &Path, pid: u32) -> bool {
+    let Some(file) = file.to_str() else { return false };
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    maps.lines().any(|line| line.ends_with(file))
 }
 
 /// True if no process has a file open or mapped, as far as the system tells: that takes as long with thousands of processes.
@@ -29,10 +47,7 @@ fn is_unused(file: &Path) -> bool {
 
 /// True if a process has the options of this session mapped.
 pub(super) fn is_one(session: &Path, pid: u32) -> bool {
-    let options = session.join(OPTIONS_FILE);
-    let Some(options) = options.to_str() else { return false };
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    maps.lines().any(|line| line.ends_with(options))
+    has(&session.join(OPTIONS_FILE), pid)
 }
 
 /// The same, by the number that each has for itself: in a pid namespace of its own, as of a container, that is another one.

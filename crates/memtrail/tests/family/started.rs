@@ -1,7 +1,10 @@
 //! Programs that are started, by a shell that is not recorded.
 
 use std::fs;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
+use memtrail_recording::{FileState, Recording};
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::build;
@@ -49,6 +52,36 @@ on_each!(programs_of_a_script_are_one_family, |compiler| {
     let compared = printed(&["diff", "--width", "120", family.to_str().expect("UTF-8")], family);
     assert!(compared.contains("both sides need a snapshot"), "{compared}");
 });
+
+/// The session ended with the shell, and the program found no recorder.
+#[test]
+fn a_program_that_a_shell_in_the_background_starts_later_is_recorded() {
+    let program = build(&named("system"), "family");
+    let folder = tempfile::tempdir().unwrap();
+    let family = folder.path().join("late.family");
+    let script = format!("(sleep 1; exec {} again) > /dev/null & exit 0", program.path.display());
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--children", "--rate", "1e-2", "-o"])
+        .arg(&family)
+        .args(["--", "sh", "-c", &script])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("processes that sh started run on"), "{said}");
+    let begun = Instant::now();
+    let is_complete = |path: PathBuf| {
+        let description = Recording::open(&path).ok().and_then(|recording| recording.description);
+        description.is_some_and(|known| known.trace.state == FileState::Complete)
+    };
+    let found = || {
+        let entries = fs::read_dir(&family).into_iter().flatten().flatten();
+        entries.map(|entry| entry.path()).any(is_complete)
+    };
+    while !found() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "no recording in {family:?}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
 
 #[test]
 fn processes_without_samples_are_listed_and_not_opened() {
