@@ -77,7 +77,10 @@ impl<'a> CoreProcess<'a> {
         let runtime = Runtime::find_in(executable, entry, &memory, &core.threads)?;
         let Runtime { executable, layout, frame_table, interprets } = runtime;
         let list = executable.dynamic.and_then(|dynamic| loaded::list_of(&memory, dynamic));
-        let is_nameless = list.is_none() || !executable.exports_runtime;
+        // A truncated file may lack the linker's list of objects, of which the program is the first.
+        let mut is_listed = false;
+        loaded::each_object(&memory, list.unwrap_or(0), |_| is_listed = true);
+        let is_nameless = !is_listed || !executable.exports_runtime;
         let mut process = Self {
             memory,
             executable,
