@@ -31,17 +31,17 @@ mod protocol;
 mod redact;
 mod secret;
 mod shipping;
+mod sources;
 mod state;
 mod status;
 mod tail;
 mod taken;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use memtrail_recording::family::Family;
 use signal_hook::consts::signal::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
@@ -55,6 +55,7 @@ use lake::IntoLake;
 use metrics::{Metrics, Wanted};
 use redact::Redaction;
 use shipping::Shipping;
+use sources::{is_folder_of_recordings, recordings};
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.status {
@@ -131,21 +132,6 @@ fn shipping<'a>(
     let credentials = secret::find(args.auth_file.as_deref())?;
     let client = Client::new(&address, credentials, args.tenant.clone(), args.ca.as_deref())?;
     Ok(Box::new(Deliveries::new(args, address, redaction, client)))
-}
-
-/// A recording, or those in a folder.
-fn recordings(path: &Path, is_folder: bool) -> Result<Vec<PathBuf>, Failure> {
-    if !is_folder {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let members = Family::open(path)?.into_iter().flat_map(|family| family.members);
-    Ok(members.map(|member| path.join(&member.name)).collect())
-}
-
-/// True for a folder that is no recording itself.
-fn is_folder_of_recordings(path: &Path) -> bool {
-    let is_empty = || std::fs::read_dir(path).is_ok_and(|mut files| files.next().is_none());
-    path.is_dir() && (is_empty() || matches!(Family::open(path), Ok(Some(_))))
 }
 
 /// Gets a message when the user ends the command. A second signal ends it at once.

@@ -1,15 +1,15 @@
 //! `memtrail ship --status`: what was shipped of recordings, and what waits.
 
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
-use memtrail_recording::family::Family;
 use memtrail_recording::{Recording, is_alive};
 use memtrail_text::rounded::{bytes, seconds};
 use serde::Serialize;
 
 use super::args::LAKE;
+use super::sources::{is_folder_of_recordings, recordings};
 use super::state::{self, State, now_unix_us};
 use crate::canvas::{self, Canvas, PLAIN, STRONG};
 use crate::error::Failure;
@@ -44,10 +44,7 @@ pub(super) struct OfDestination {
 }
 
 pub(super) fn run(path: &Path, is_json: bool) -> Result<ExitCode, Failure> {
-    let paths: Vec<PathBuf> = match Family::open(path)? {
-        Some(family) => family.members.iter().map(|member| path.join(&member.name)).collect(),
-        None => vec![path.to_path_buf()],
-    };
+    let paths = recordings(path, is_folder_of_recordings(path))?;
     let mut status = Status { recordings: Vec::new() };
     let mut code = ExitCode::SUCCESS;
     for path in paths {
@@ -105,7 +102,11 @@ fn print(status: &Status) -> Result<(), Failure> {
             canvas.paragraph(PLAIN, 2, "nothing was shipped");
         }
         for to in &of.destinations {
-            let state = if to.is_over { "all shipped" } else { "under way" };
+            let state = match to.is_over {
+                true if to.refused > 0 => "ended, and not all was taken",
+                true => "all shipped",
+                false => "under way",
+            };
             let shipped_to = seconds(to.shipped_to);
             if to.destination.starts_with(LAKE) {
                 let text = format!(
