@@ -1,5 +1,5 @@
 (* A counter for each address. "sound" removes those that were not seen for long, every 5,000 requests.
-   run leak 300000: Rate_limiter.Limits.buckets grows, allocated in Rate_limiter.Limits.bucket or Rate_limiter.Limits.address
+   run leak 300000: Rate_limiter.Limits.buckets grows, allocated in Rate_limiter.Limits.bucket or Rate_limiter.Limits.address or Rate_limiter.Limits.allow
    run sound 300000: no suspect
    long 1200000 *)
 module Limits = struct

@@ -99,6 +99,14 @@ pub fn is_library_name(name: &str, installed: &[String]) -> bool {
     NATIVE_PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
+/// Folders of the standard libraries of Rust and C++, in the paths of their files.
+const NATIVE_FOLDERS: [&str; 3] = ["/include/c++/", "/rustc/", "/rustlib/src/rust/library/"];
+
+/// True if a file is of a standard library: a template over a type of a function has a name without `std::`.
+pub(crate) fn is_library_file(path: &str) -> bool {
+    NATIVE_FOLDERS.iter().any(|folder| path.contains(folder))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

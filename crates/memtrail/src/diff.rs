@@ -93,7 +93,7 @@ impl From<Scale> for Normalise {
     }
 }
 
-/// The answer: without `traces` if either side is a snapshot alone, without `heap` if either side has
+/// The answer: without `traces` if either side has none, as a snapshot alone and a core file, without `heap` if either side has
 /// no snapshot.
 #[derive(Serialize)]
 struct Differences<'a> {
@@ -129,9 +129,9 @@ fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failur
     check_filter(&args.filters)?;
     let whole = Process::default();
     let recordings = [whole.open(&args.before)?, whole.open(&args.after)?];
-    let no_trace = recordings.iter().any(|recording| recording_facts::is_snapshot_alone(recording));
+    let without_trace = recordings.iter().find(|recording| recording_facts::lacks_trace(recording));
     let mut problems = Problems::default();
-    let traces = if no_trace {
+    let traces = if without_trace.is_some() {
         None
     } else {
         let read = read(args, &recordings)?;
@@ -143,7 +143,8 @@ fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failur
         }
         Some(traces(&read, args)?)
     };
-    let heap = heaps([&args.before, &args.after], &recordings, no_trace, args.memory)?;
+    let heap =
+        heaps([&args.before, &args.after], &recordings, without_trace.is_some(), args.memory)?;
     let Limit(limit) = args.limit;
     let heap = heap.map(|(heap, unread)| {
         problems.append(unread);
@@ -176,9 +177,10 @@ fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failur
                     canvas.paragraph(WARNING, 2, &format!("note: {name}: {note}"));
                 }
             }
-        } else {
-            let text = "allocation is not compared: a snapshot alone has no trace";
-            canvas.paragraph(FAINT, 2, text);
+        } else if let Some(recording) = without_trace {
+            let name = recording_facts::name(&recording.path);
+            let text = format!("allocation is not compared: {name} has no samples of it");
+            canvas.paragraph(FAINT, 2, &text);
         }
     })
 }

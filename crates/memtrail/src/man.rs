@@ -46,7 +46,8 @@ pub(crate) fn run(args: &Args, mut root: Command) -> Result<ExitCode, Failure> {
 fn find<'a>(root: &'a Command, words: &[String]) -> Result<&'a Command, Failure> {
     words.iter().try_fold(root, |command, word| {
         command.find_subcommand(word).ok_or_else(|| {
-            let known: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
+            let for_users = command.get_subcommands().filter(|known| !known.is_hide_set());
+            let known: Vec<_> = for_users.map(Command::get_name).collect();
             let message = format!("no command \"{word}\" in \"{}\"", command.get_name());
             let failure = Failure::new(Kind::Usage, message);
             if known.is_empty() { failure } else { failure.hint(known.join(", ")) }
@@ -81,5 +82,8 @@ mod tests {
         root.build();
         assert!(find(&root, &["heap".into(), "roots".into()]).is_ok());
         assert!(find(&root, &["heap".into(), "rots".into()]).is_err());
+        let Err(unknown) = find(&root, &["nosuch".into()]) else { panic!("no such command") };
+        let known = unknown.hint_text().unwrap_or_default();
+        assert!(known.contains("leaks") && !known.contains("keep-session"), "{known}");
     }
 }

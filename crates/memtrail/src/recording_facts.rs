@@ -26,6 +26,12 @@ pub(crate) fn is_snapshot_alone(recording: &Recording) -> bool {
     recording.description.is_none() && snapshot_file::is_snapshot(&recording.trace)
 }
 
+/// True if it has no trace, or one without any block as none could be recorded.
+pub(crate) fn lacks_trace(recording: &Recording) -> bool {
+    let known = recording.description.as_ref();
+    is_snapshot_alone(recording) || known.is_some_and(|known| known.sampling.impossible.is_some())
+}
+
 /// The folder's or file's own name, whatever way leads to it.
 pub(crate) fn name(path: &Path) -> String {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());

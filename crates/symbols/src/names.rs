@@ -38,6 +38,8 @@ pub(crate) fn is_library(function: &str, file: &str) -> bool {
     let name = function.trim_start_matches('<');
     ["/rustc/", "/rust/deps/"].iter().any(|folder| file.starts_with(folder))
         || file.contains("/rustlib/src/rust/library/")
+        // A template over a type of a function has a name without `std::`.
+        || file.contains("/include/c++/")
         || function.starts_with("__r")
         || [
             "alloc::",
@@ -81,6 +83,7 @@ mod tests {
             ("f", "/rust/deps/hashbrown-0.16.1/src/raw/mod.rs"),
             ("f", "/rustc/5980/library/core/src/ops/function.rs"),
             ("f", "/home/a/.rustup/toolchains/b/lib/rustlib/src/rust/library/std/src/lib.rs"),
+            ("allocate", "/usr/include/c++/12/bits/new_allocator.h"),
         ] {
             assert!(is_library(function, file), "{function} {file}");
         }

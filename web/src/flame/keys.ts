@@ -13,7 +13,7 @@ export const moduleLabel = (name: string): string => `${name} (module)`;
 
 /** What is shown for a key of the focus. */
 export function labelOfKey(key: string): string {
-  if (key === TOPLEVEL) return "OCaml toplevel";
+  if (key === TOPLEVEL) return "all code";
   if (key === ALLOCATIONS) return "Allocation sites";
   if (key.startsWith(MODULE)) return moduleLabel(key.slice(MODULE.length));
   const site = siteOfKey(key);

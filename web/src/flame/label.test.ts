@@ -46,7 +46,7 @@ test("what is written never is wider than its room", () => {
 });
 
 test("keys are shown as what they are the keys of", () => {
-  assert.equal(labelOfKey("<toplevel>"), "OCaml toplevel");
+  assert.equal(labelOfKey("<toplevel>"), "all code");
   assert.equal(labelOfKey("Lwt.(@)"), "Lwt.(@)");
   assert.equal(labelOfKey("Stdlib.(@)@src/stdlib.ml:12:3-17"), "Stdlib.(@) stdlib.ml:12");
   assert.equal(boxLabelOfKey("Map.add@map.ml:12:3-17"), "map.ml:12");

@@ -567,6 +567,14 @@ export type Coverage = {
   unwritten: number,
 };
 
+/** A snapshot that cannot be used. */
+export type DamagedSnapshot = {
+  /** Its number. */
+  number: number,
+  /** The kind of damage, and where it is. */
+  reason: string,
+};
+
 /** Allocation time against lifetime: the bounds of cells, in seconds. Columns: `bytes`, `never`. */
 export type DensityResponse = {
   times: Array<number>,
@@ -986,6 +994,8 @@ export type LeaksResponse = {
   teardown?: Teardown,
   /** Memory that grows and that the recording tells nothing of. */
   unrecorded?: Unrecorded,
+  /** Snapshots that are damaged, each with the reason: sizes in them were not used. */
+  damaged?: Array<DamagedSnapshot>,
 };
 
 /** Some rows, and how many there are. */

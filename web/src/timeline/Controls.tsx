@@ -4,6 +4,7 @@ import { filter } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
 import type { LaneKey, Shown } from "./ranges.ts";
+import { areas } from "./areas.ts";
 import { Ends } from "./Ends.tsx";
 import { axis, chooseTyped, clear, lane, SECOND_LANE } from "./lanes.ts";
 import { rssShown } from "./measured.ts";
@@ -25,9 +26,14 @@ export function Controls({ allocated, second, secondKey, resident }: Props) {
     <div class="controls">
       <h2>Live memory</h2>
       <span class="legend">
-        <Key color="--minor" name="minor" />
-        <Key color="--external" name="external" what={recording.value?.caveats.external} />
-        <Key color="--major" name="major" />
+        {areas().map(({ area, name }) => (
+          <Key
+            key={area}
+            color={`--${area}`}
+            name={name}
+            what={area === "external" ? recording.value?.caveats.external : undefined}
+          />
+        ))}
         {filtered && <Key color="--selected" name="selected" />}
         {resident && (
           <button
@@ -94,7 +100,7 @@ export function Controls({ allocated, second, secondKey, resident }: Props) {
   );
 }
 
-function Key({ color, name, what }: { color: string; name: string; what?: string }) {
+function Key({ color, name, what }: { color: string; name: string; what?: string | undefined }) {
   return (
     <span class="key" title={what}>
       <span class="swatch" style={{ background: `var(${color})` }} />

@@ -5,6 +5,7 @@ import type { QueryResponse } from "../engine/slab.ts";
 import { recording } from "../state/about.ts";
 import { estimatedBytes as bytes } from "../state/estimates.ts";
 import { percent, seconds } from "../text/units.ts";
+import { areas } from "./areas.ts";
 import { wallMark } from "./axis.ts";
 import { rssAt, spanAt } from "./measured.ts";
 import { timeAt, xOf, type Scale } from "./scale.ts";
@@ -57,9 +58,9 @@ function Card({ response, process, scale, filtered, x }: Props & { x: number }) 
         <strong>{seconds(time)}</strong>
         <span class="faint">{start !== undefined && wallMark(start + time, 1)}</span>
         {filtered && <Row color="--selected" name="selected" value={value("selected")} />}
-        <Row color="--minor" name="minor" value={value("minor")} />
-        <Row color="--external" name="external" value={value("external")} />
-        <Row color="--major" name="major" value={value("major")} />
+        {areas().map(({ area, name }) => (
+          <Row key={area} color={`--${area}`} name={name} value={value(area)} />
+        ))}
         {rss !== null && <Row color="--ink-2" name="resident" value={bytes(rss)} />}
         {span && <Row color="--brush-2" name="in the GC" value={percent(span.share)} />}
       </div>

@@ -27,7 +27,8 @@ pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) ->
             return GateResult::unknown(gate, Measure::Leaks, error.message.clone());
         }
         None => {
-            let reason = "the recording has no heap snapshot: a program that is killed takes none";
+            let reason = "the recording has no heap snapshot: by itself a program takes some from 16 MiB of heap or 2 s of CPU \
+                          time on, and none if it is killed; --snapshot exit takes one at the end";
             return GateResult::unknown(gate, Measure::Leaks, reason);
         }
     };

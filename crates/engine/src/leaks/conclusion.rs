@@ -25,10 +25,22 @@ impl Conclusion {
             let description =
                 format!("no leak found, but {part} of resident memory was not recorded");
             (LeakVerdict::Undecided, description)
+        } else if found.evidence.is_sparse() {
+            let samples = found.evidence.before + found.evidence.after;
+            let blocks = if samples == 1 { "block was" } else { "blocks were" };
+            let description = format!(
+                "no leak found, but {} {blocks} sampled: too few to judge; sample more (--rate)",
+                if samples == 0 { "no".to_owned() } else { grouped(samples) }
+            );
+            (LeakVerdict::Undecided, description)
         } else if is_unjudged(found) {
             let part = percent(unjudged_share(found));
             let description =
                 format!("no leak found, but too little evidence on {part} of the heap");
+            (LeakVerdict::Undecided, description)
+        } else if let Some(damaged) = found.damaged.first() {
+            let number = damaged.number;
+            let description = format!("no leak found, but snapshot {number} is damaged");
             (LeakVerdict::Undecided, description)
         } else {
             (LeakVerdict::NoLeak, "no leak found".to_owned())

@@ -372,7 +372,8 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         live_samples(*sampled),
     );
     let unrecorded = response.unrecorded.iter().map(|unrecorded| unrecorded.description.clone());
-    let mut summary: Vec<String> = unrecorded.chain([checked]).collect();
+    let damaged = response.damaged.iter().map(ToString::to_string);
+    let mut summary: Vec<String> = unrecorded.chain([checked]).chain(damaged).collect();
     if response.suspects.is_empty() {
         if *sampled == 0 && *snapshots < MIN_SNAPSHOTS {
             summary

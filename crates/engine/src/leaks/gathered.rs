@@ -155,6 +155,7 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
         after: after as u64,
         same_sites: same_sites(clock, recording, end),
         is_stopped: recording.description.is_stopped,
+        bytes_per_sample: Some(recording.profile().estimator.bytes_per_sample()),
         ..Evidence::default()
     }
 }

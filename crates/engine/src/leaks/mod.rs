@@ -54,8 +54,8 @@ pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
 pub use growth::GrowthRate;
 pub use known_leaks::KnownLeaks;
 pub use response::{
-    BlocksEstimate, CallerShare, ClearedOwner, Conclusion, LeakVerdict, LeaksResponse,
-    NearestClosure, Place, Retainer, Suspect, UnreachableResponse, UnreachableSite,
+    BlocksEstimate, CallerShare, ClearedOwner, Conclusion, DamagedSnapshot, LeakVerdict,
+    LeaksResponse, NearestClosure, Place, Retainer, Suspect, UnreachableResponse, UnreachableSite,
 };
 pub use teardown::Teardown;
 pub use unrecorded::Unrecorded;
@@ -164,10 +164,21 @@ pub(crate) fn leaks(
         unjudged: Bytes(unjudged as u64 + gone_bytes + late_bytes),
         unowned: Bytes(gone_bytes),
         after_last: Bytes(late_bytes),
+        damaged: damaged_snapshots(known, heap.snapshot.facts.number),
         evidence,
     };
     response.summary = descriptions::summary(&response);
     Ok(response)
+}
+
+/// The snapshots before one that are damaged.
+fn damaged_snapshots(known: &[Known], number: u64) -> Vec<DamagedSnapshot> {
+    let before = known.iter().filter(|known| known.facts.number < number);
+    let damaged = before.filter_map(|known| {
+        let reason = shown(known.damage()?);
+        Some(DamagedSnapshot { number: known.facts.number, reason })
+    });
+    damaged.collect()
 }
 
 /// A judgement, and the owner that it is about.

@@ -55,10 +55,30 @@ pub struct LeaksResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub unrecorded: Option<Unrecorded>,
+    /// Snapshots that are damaged, each with the reason: sizes in them were not used.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "typescript", ts(as = "Option<Vec<DamagedSnapshot>>", optional))]
+    pub damaged: Vec<DamagedSnapshot>,
     /// What was judged, to be stored and judged again.
     #[serde(skip)]
     #[cfg_attr(feature = "typescript", ts(skip))]
     pub evidence: Evidence,
+}
+
+/// A snapshot that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct DamagedSnapshot {
+    /// Its number.
+    pub number: u64,
+    /// The kind of damage, and where it is.
+    pub reason: String,
+}
+
+impl std::fmt::Display for DamagedSnapshot {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "snapshot {} is damaged, and was not used: {}", self.number, self.reason)
+    }
 }
 
 /// The verdict on a recording.

@@ -26,7 +26,7 @@ use super::verdict::{
 };
 use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions, teardown, unrecorded};
 use crate::heap::samples::{allocating_site, sites};
-use crate::library_units::is_library_name;
+use crate::library_units::{is_library_file, is_library_name};
 use crate::recording::Recording;
 
 /// Steps of the work at which sizes are estimated: as many as there are snapshots at most.
@@ -163,6 +163,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         unowned: Bytes(0),
         after_last: Bytes(0),
         unreachable: None,
+        damaged: Vec::new(),
         evidence: judge.all,
     };
     response.summary = descriptions::summary_of_sites(&response);
@@ -291,8 +292,9 @@ fn path(recording: &Recording, own: &OwnCode<'_>, row: Row) -> Vec<Site> {
         }
         // A recursive function is one caller; what has no name is a place in a library. Closures are called by functions of
         // the standard library, constructors by those that make shared pointers.
-        let is_own =
-            name(site).is_some_and(|name| !name.contains("+0x") && !is_library_name(&name, &[]));
+        let is_own = name(site)
+            .is_some_and(|name| !name.contains("+0x") && !is_library_name(&name, &[]))
+            && !is_library_file(recording.entities.file_name(site.file));
         if inner.function != site.function && is_own {
             path.push(site);
         }

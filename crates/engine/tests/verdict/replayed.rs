@@ -34,6 +34,15 @@ const LEAKS: [(&str, &str); 19] = [
     ("weak_dead_again", "Weak_dead.Session.log"),
 ];
 
+/// Leaks of which there is too little evidence, and the beginning of the owner's name: they are not cleared.
+const UNDECIDED: [(&str, &str); 3] = [
+    // A cache that was filled, and leaks one entry in five since: "filled once".
+    ("cache_leaks_on", "Ocache / field 8"),
+    ("cache_leaks_onx1", "Ocache / field 8"),
+    // Five samples in all: "comes and goes", "filled once".
+    ("hardly_sampled", "svc::"),
+];
+
 /// The evidence of all recordings, by the program and the mode of snapshots.
 fn stored() -> Vec<(String, String, Evidence)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/verdict/evidence");
@@ -64,6 +73,12 @@ fn stored_evidence_has_the_expected_verdict() {
         let undecided: Vec<String> =
             judged.iter().filter(|one| one.class == Class::Undecided).map(name).collect();
         let leak = LEAKS.iter().find(|(leaks, _)| leaks == program);
+        if let Some((_, owner)) = UNDECIDED.iter().find(|(leaks, _)| leaks == program) {
+            let first = undecided.first();
+            assert!(first.is_some_and(|first| first.starts_with(owner)), "{program}: {judged:#?}");
+            assert!(suspects.is_empty(), "{program}: {suspects:?}");
+            continue;
+        }
         let is_right = match (leak, suspects.first()) {
             // Every suspect, not the first one alone.
             (Some((_, owner)), Some(_)) => suspects.iter().all(|name| name.starts_with(owner)),

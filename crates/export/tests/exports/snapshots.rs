@@ -54,7 +54,7 @@ fn svg() {
         title: "program <&>",
         subtitle: "live at the end",
         boxes: vec![
-            shown(0, "OCaml toplevel", "", 100.0),
+            shown(0, "all code", "", 100.0),
             shown(0, "Main.serve", "Main", 70.0),
             shown(0, "<script>alert(1)</script>", "Élan", 30.0),
             shown(1, "Cache.add", "Cache", 69.0),

@@ -219,7 +219,7 @@ fn announce(args: &Args, folder: Option<&Path>) -> Result<(), Failure> {
             "memtrail: process {pid} waits in a system call or in C code; its recording begins when it goes on"
         );
         message!("{NOT_RECORDED}");
-        message!("next: memtrail top {pid}; end it: memtrail detach {pid}");
+        message!("once it goes on: memtrail top {pid}; end it: memtrail detach {pid}");
     }
     Ok(())
 }

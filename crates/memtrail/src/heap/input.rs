@@ -12,7 +12,7 @@ use memtrail_engine::{Bytes, Engine, Setting, SnapshotFile as _};
 use memtrail_heap::graph::Failed;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
-use memtrail_recording::{Recording, number_of_snapshot};
+use memtrail_recording::{Recording, is_alive, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use memtrail_typeflow::Coverage;
 
@@ -126,12 +126,16 @@ pub(super) fn none(path: &Path) -> Failure {
         let message = format_args!("{}: {}", path.display(), failed.join("; "));
         return Failure::new(Kind::Input, message);
     }
-    let is_native =
-        Recording::open(path).is_ok_and(|recording| recording_facts::is_native(&recording));
-    let hint = if is_native {
+    let recording = Recording::open(path).ok();
+    let running = recording.as_ref().and_then(|recording| recording.description.as_ref());
+    let running = running.filter(|known| known.outcome.is_none() && is_alive(known.pid));
+    let hint = if recording.as_ref().is_some_and(recording_facts::is_native) {
         "snapshots are of OCaml's heap, and this program is native; leaks: memtrail leaks REC"
+            .to_owned()
+    } else if let Some(running) = running {
+        format!("its program runs; take one: memtrail snapshot {}", running.pid)
     } else {
-        "take some: memtrail run --snapshot every-major -- PROGRAM"
+        "take some: memtrail run --snapshot every-major -- PROGRAM".to_owned()
     };
     Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display())).hint(hint)
 }

@@ -187,6 +187,9 @@ fn report(
         );
     }
     for one in packed {
+        for snapshot in damaged_snapshots(one) {
+            message!("memtrail: {}: {snapshot}", one.description.name);
+        }
         if let Some(text) = left_out(one) {
             // The page itself and all recordings count.
             let taken: u64 = packed.iter().map(|packed| packed.wanted).sum();
@@ -210,6 +213,14 @@ fn report(
     Ok(())
 }
 
+/// The snapshots of a recording that cannot be read, each with the reason.
+fn damaged_snapshots(packed: &Packed) -> impl Iterator<Item = String> {
+    packed.snapshots.iter().filter(|one| !one.is_included()).filter_map(|one| {
+        let reason = one.facts.damage.as_ref()?;
+        Some(format!("snapshot {} is damaged, and left out: {reason}", one.facts.number))
+    })
+}
+
 /// The parts of a recording that had no room.
 fn left_out(packed: &Packed) -> Option<String> {
     let blocks = packed.description.subsampled.map(|subsampled| {
@@ -219,7 +230,9 @@ fn left_out(packed: &Packed) -> Option<String> {
             grouped(subsampled.of)
         )
     });
-    let missing = packed.snapshots.iter().filter(|one| !one.is_included()).count();
+    // Damaged snapshots have a line of their own.
+    let is_missing = |one: &&snapshots::Packed| !one.is_included() && one.facts.damage.is_none();
+    let missing = packed.snapshots.iter().filter(is_missing).count();
     let last =
         if packed.answers.is_empty() { "" } else { "; of the last one, leaks and owners are" };
     let snapshots = (missing > 0).then(|| {

@@ -11,7 +11,7 @@ use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
 use super::args::Args;
-use crate::error::Failure;
+use crate::error::{Failure, Kind};
 use crate::heap::joined::{Joined, RecordingArgs};
 use crate::recording_facts;
 use crate::snapshot_file;
@@ -85,6 +85,10 @@ fn among_owners(which: &RecordingArgs, path: &Path, limit: usize) -> Result<Foun
     let OfSnapshot { response, partial } = ask(&joined, limit)?;
     let sites = joined.site_leaks(limit)?;
     let has_malloc = sites.is_some();
+    let damaged = response.damaged.first().map(|damaged| {
+        Failure::new(Kind::Input, format_args!("{}: {damaged}", path.display()))
+            .hint("the other snapshots were used")
+    });
     let mut response = with_sites(response, sites, limit);
     if has_malloc && !joined.has_references() {
         response.summary.push(NO_REFERENCES.to_owned());
@@ -95,7 +99,7 @@ fn among_owners(which: &RecordingArgs, path: &Path, limit: usize) -> Result<Foun
         partial: joined.damage(&answer),
         caveats: joined.caveats(),
         lacks_names: !joined.has_names(),
-        verdict: damage::beside(unreadable, joined.verdict()),
+        verdict: damage::beside(unreadable.or(damaged), joined.verdict()),
     })
 }
 

@@ -49,14 +49,14 @@ pub(super) fn render(
         places::explain(&mut canvas, report);
     }
     if report.totals.allocated.samples > 0 || verdict.is_some() {
-        leaks(&mut canvas, report, verdict);
+        leaks(&mut canvas, recording, report, verdict);
     }
     warnings(&mut canvas, recording, report);
     canvas.finish()
 }
 
-/// The verdict, or which command gives it if much of what was allocated stayed.
-fn leaks(canvas: &mut Canvas, report: &Report, verdict: Option<&str>) {
+/// The verdict, or the command that gives it if much of what was allocated stayed.
+fn leaks(canvas: &mut Canvas, recording: &Recording, report: &Report, verdict: Option<&str>) {
     let selected = &report.selection;
     let is_of_all = selected.allocated_from_seconds.is_none()
         && selected.allocated_to_seconds.is_none()
@@ -64,7 +64,11 @@ fn leaks(canvas: &mut Canvas, report: &Report, verdict: Option<&str>) {
     if let Some(verdict) = verdict {
         canvas.paragraph(PLAIN, 2, &format!("leaks: {verdict}"));
     } else if is_of_all && selected.never_collected_share > 0.02 {
-        let text = "a leak? `memtrail leaks` names what grows, what allocated it and what owns it";
+        let text = if recording.is_merged() {
+            "a leak? `memtrail leaks` names what grows, what allocated it and what owns it"
+        } else {
+            "a leak? heap snapshots tell what owns it: memtrail run --snapshot exit"
+        };
         canvas.paragraph(FAINT, 0, text);
     }
 }

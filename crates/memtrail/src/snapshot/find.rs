@@ -63,6 +63,13 @@ fn of_recording(folder: &Path) -> Result<Found, Failure> {
 /// The process of this number, which must be recorded.
 pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
     recorded(pid)?.ok_or_else(|| {
+        if session(pid).is_some() {
+            let message = format_args!(
+                "the recording of process {pid} has not begun: it waits in a system call or in C code"
+            );
+            return Failure::new(Kind::Input, message)
+                .hint(format_args!("try again once it goes on: memtrail top {pid}"));
+        }
         Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
             .hint(format_args!("record it from now on: memtrail attach {pid}"))
     })

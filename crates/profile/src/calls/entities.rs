@@ -233,7 +233,7 @@ impl Entities {
     /// What to show: the name of a function or module, or of a site's function.
     pub fn name(&self, entity: Entity) -> &str {
         match entity {
-            Entity::TOPLEVEL => "OCaml toplevel",
+            Entity::TOPLEVEL => "all code",
             Entity::ALLOCATIONS => "Allocation sites",
             _ if self.is_module(entity.0) => {
                 self.module_name(ModuleId(self.modules[entity.0 as usize]))

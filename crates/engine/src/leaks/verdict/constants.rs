@@ -19,6 +19,8 @@ pub(super) const EVENT: f64 = 1.25;
 pub(super) const SWING: f64 = 0.5;
 /// Sizes that decide by their order alone. Five sizes have 120 orders, one of which rises; fewer decide only on a line.
 pub(super) const POINTS: usize = 5;
+/// Sizes that decide on a line alone, or show that an owner may grow.
+pub(super) const FEW: usize = 3;
 /// Largest distance from a line, as a part of the growth. Three random sizes are on such a line once in 150 times.
 pub(super) const EVEN: f64 = 0.15;
 /// An owner that loses more than this part in one step, while another gains as much, has handed it over.
@@ -47,8 +49,14 @@ pub(super) const ENDED: f64 = 0.5;
 pub(crate) const SAMPLED: usize = 50;
 /// Part of the work that the last snapshot must cover. Otherwise samples must show that growth goes on.
 pub(super) const COVER: f64 = 0.8;
-/// Smallest part of the heap of an owner that is worth "too little evidence".
+/// Smallest part of the heap of an owner that is worth "too little evidence" …
 pub(super) const UNDECIDED: f64 = 0.1;
+/// … and the smallest number of bytes: each channel has a buffer of 64 KiB.
+pub(super) const UNDECIDED_BYTES: f64 = 2.0 * LEAST;
+/// Smallest queue that can fall behind: the lives of a small one rise by chance while it fills once more.
+pub(super) const QUEUE_BYTES: f64 = 4.0 * LEAST;
+/// Part of the work in which nine tenths of an owner that was filled once were allocated.
+pub(super) const FILLED: f64 = 0.8;
 /// Deviations by which lifetimes must rise for a queue to fall behind (Kendall): by chance, they do once in 160 times.
 pub(super) const RISE: f64 = 2.5;
 /// Two snapshots that are nearer than this part of an even step of the work are one: in between nothing happened.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::constants::{EARLY, SAME, STEADY};
+use super::constants::{BLOCKS, EARLY, SAME, STEADY, UNDECIDED_BYTES};
 
 /// Everything that a verdict on a recording depends on. Work is a part of all that was allocated until the last snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -27,6 +27,9 @@ pub struct Evidence {
     /// True if sizes are estimates from samples, of call sites that are judged one by one.
     #[serde(default)]
     pub is_estimated: bool,
+    /// Bytes of allocation for each sample, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_per_sample: Option<f64>,
     /// Owners that are or were large.
     pub owners: Vec<OwnerEvidence>,
 }
@@ -118,6 +121,13 @@ impl Evidence {
         let (from, to) = (self.sampled[next - 1], self.sampled[next]);
         let part = if to > from { (work - from) / (to - from) } else { 1.0 };
         ((next - 1) as f64 + part) / last as f64
+    }
+
+    /// True if call sites are judged by so few samples that a leak would not have shown.
+    pub(in crate::leaks) fn is_sparse(&self) -> bool {
+        let samples = self.before + self.after;
+        let unseen = self.bytes_per_sample.unwrap_or(0.0) * BLOCKS as f64;
+        self.is_estimated && samples < BLOCKS as u64 && unseen > UNDECIDED_BYTES
     }
 
     /// Compares the work since a moment with the work before it.

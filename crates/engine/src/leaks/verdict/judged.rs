@@ -3,7 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
-use super::constants::{COVER, DEEP, ENDED, LASTED, LATE, LEAST, SHARE, STOPPED, UNDECIDED};
+use super::constants::{
+    COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, QUEUE_BYTES, SHARE, STOPPED, UNDECIDED,
+    UNDECIDED_BYTES,
+};
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{Series, series};
 use super::shape::{BySizes, Shape, by_sizes};
@@ -128,7 +131,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     let owner = evidence_of_members(evidence, &series);
     let size = series.sizes.last().copied().unwrap_or(0.0);
     let found = Found::of(evidence, &owner, &series.sizes, heap);
-    let is_large = size >= (4.0 * LEAST).max(UNDECIDED * heap);
+    let is_large = size >= UNDECIDED_BYTES.max(UNDECIDED * heap);
     let Found { mut class, reason, shape, began } = found;
     let since = shape.filter(|_| class.is_suspect()).map_or(0.0, |shape| shape.since);
     if class.is_suspect() && evidence.end * COVER > 1.0 {
@@ -193,6 +196,9 @@ impl Found {
             (BySizes::Unknown, None)
         };
         let found = |class, reason, shape| Self { class, reason, shape, began: None };
+        if evidence.is_sparse() {
+            return found(Class::Undecided, Reason::Samples, None);
+        }
         if by == BySizes::Grows {
             let reason = match (evidence.is_estimated, owner.replaced.is_empty()) {
                 (false, _) => Reason::Snapshots,
@@ -215,7 +221,12 @@ impl Found {
         if by == BySizes::Steady {
             // What was there from the middle on, and is there still, was filled once; of a cache with a bound only the size is.
             let is_full = shape.is_some_and(|shape| shape.late < LATE);
-            let is_filled = is_full && dates(evidence, owner, 0.0) != Dates::Recent;
+            let is_filled = is_full
+                && match dates(evidence, owner, 0.0) {
+                    Dates::Early => true,
+                    Dates::Recent => false,
+                    Dates::Spread | Dates::Few => was_filled_early(owner),
+                };
             let class = match is_filled {
                 true => Class::FilledOnce,
                 // A few large blocks, of which none was freed, neither come and go nor grow for sure.
@@ -226,7 +237,9 @@ impl Found {
         }
         let is_event = |shape: Shape| shape.late < LATE / 2.0 || shape.lasted < LASTED;
         if by == BySizes::Unknown && shape.is_some_and(is_event) {
-            return found(Class::FilledOnce, Reason::Snapshots, shape);
+            let class =
+                if was_filled_early(owner) { Class::FilledOnce } else { Class::ComesAndGoes };
+            return found(class, Reason::Snapshots, shape);
         }
         let since = shape.filter(|_| by == BySizes::Maybe).map_or(0.0, |shape| shape.since);
         let since = if since > 0.25 { since } else { 0.0 };
@@ -242,9 +255,8 @@ impl Found {
             Dates::Spread => Class::Grows,
             Dates::Early => Class::FilledOnce,
             Dates::Recent | Dates::Few if began.is_some() => Class::Grows,
-            // The lives of a small queue rise by chance while it fills once more.
             Dates::Recent
-                if size >= 4.0 * LEAST && !owner.emptied_by_collector && falls_behind(owner) =>
+                if size >= QUEUE_BYTES && !owner.emptied_by_collector && falls_behind(owner) =>
             {
                 Class::FallsBehind
             }
@@ -256,6 +268,12 @@ impl Found {
         let reason = if class == Class::FallsBehind { Reason::Lifetimes } else { Reason::Samples };
         Self { class, reason, shape, began }
     }
+}
+
+/// True unless samples show that part of it was allocated late.
+fn was_filled_early(owner: &OwnerEvidence) -> bool {
+    let births = &owner.births;
+    births.get(births.len() * 9 / 10).is_none_or(|late| *late <= FILLED)
 }
 
 /// True unless exact sizes contradict sizes that are derived from samples. A variable that is in use for a moment has a

@@ -52,7 +52,7 @@ pub(super) fn check_program(file: &Path) -> Result<(), Failure> {
         }
         Err(error) => refused(
             &error,
-            "memtrail reads the heap of native programs of OCaml 4.12 to 4.14 and 5.1 to 5.3",
+            "memtrail reads the heap of native programs of OCaml 4.12 to 4.14 and 5.1 to 5.5",
         ),
     }
 }

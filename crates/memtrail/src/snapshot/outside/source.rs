@@ -53,7 +53,7 @@ pub(in crate::snapshot) fn no_heap(source: Source<'_>, error: Unreadable) -> Fai
             failure.hint(format_args!("if it has just started, try again: memtrail snapshot {pid}"))
         }
         _ => {
-            failure.hint("memtrail reads the heap of programs of OCaml 4.12 to 4.14 and 5.1 to 5.3")
+            failure.hint("memtrail reads the heap of programs of OCaml 4.12 to 4.14 and 5.1 to 5.5")
         }
     }
 }
