@@ -67,9 +67,15 @@ pub(super) fn add_stack(
     let memory = &view.memory;
     let mut label = thread;
     let mut variables: Vec<(u64, LabelId)> = Vec::new();
+    // OCaml 5 pushes a return address before it calls C, and any value may be above that.
+    let of_c = view.layout.multicore().map_or(0, |_| stack.start.saturating_add(8));
     for slot in (stack.start..stack.start.saturating_add(stack.bytes)).step_by(8) {
         let Some(word) = memory.u64(slot) else { break };
         if let Some(position) = bytecode.code.position(word) {
+            let next = memory.u64(slot.saturating_add(8)).unwrap_or(0);
+            if slot != of_c && stack::is_handler(stack, next) {
+                continue;
+            }
             // A return address: the words above are those of its function.
             let frame = Frame::at(bytecode, position);
             label = frame.label(list, thread);
