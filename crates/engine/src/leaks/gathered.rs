@@ -23,6 +23,8 @@ use crate::recording::Recording;
 const PARTS: usize = 20;
 /// Calls that identify a call site: the allocation, and its caller.
 const CALLS: usize = 2;
+/// Part of a buffer's size from which on its earlier blocks are looked at: one in so many. Six doublings tell its growth.
+const CHAIN: u64 = 64;
 
 /// Sizes of owners in the snapshots before the one that is looked at.
 pub(super) struct History {
@@ -213,7 +215,9 @@ fn replaced(owner: &Owner<'_>) -> Vec<(f64, u64)> {
 pub(super) fn replaced_in(all: &[Lifetime], bytes: u64) -> Vec<(f64, u64)> {
     let mut owned = all.iter().filter(|block| block.is_owned);
     let (Some(last), None) = (owned.next(), owned.next()) else { return Vec::new() };
-    let mut blocks: Vec<&Lifetime> = all.iter().collect();
+    // Others of the same line may be small, and come and go.
+    let least = last.size / CHAIN;
+    let mut blocks: Vec<&Lifetime> = all.iter().filter(|block| block.size >= least).collect();
     blocks.sort_by(|a, b| a.allocated.total_cmp(&b.allocated));
     let grows = |two: &[&Lifetime]| two[1].size as f64 >= two[0].size as f64 * REPLACED;
     if last.size * 2 < bytes || !blocks.windows(2).all(grows) {

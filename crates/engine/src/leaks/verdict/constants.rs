@@ -68,6 +68,9 @@ pub(super) const DELAY: usize = 2;
 /// Part of an owner's bytes that other calls of a recursive function own, above which its blocks are of a recursion: two
 /// calls that own as much have a half.
 pub(crate) const DEEP: f64 = 0.5;
+/// Samples that memory should have, of which none is there, if its blocks are too new to have any: by chance, once in 150
+/// times.
+pub(super) const UNSAMPLED: f64 = 5.0;
 /// Freed samples without which lifetimes are not compared.
 pub(super) const QUEUED: usize = 20;
 /// Factor by which a block that replaces another is larger: a quarter less than containers use (1.5 to 2).

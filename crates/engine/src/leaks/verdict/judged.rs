@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
 use super::constants::{
     COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, QUEUE_BYTES, SHARE, STOPPED, UNDECIDED,
-    UNDECIDED_BYTES,
+    UNDECIDED_BYTES, UNSAMPLED,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
-use super::series::{Series, series};
+use super::series::{self, Series, series};
 use super::shape::{BySizes, Shape, by_sizes};
 
 /// What an owner does.
@@ -151,6 +151,9 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
             Stage::Of => class = Class::Stage,
         }
     }
+    if class.is_suspect() && is_new(evidence, &series, &owner, size) {
+        class = Class::ComesAndGoes;
+    }
     if (class.is_suspect() || class == Class::Undecided) && owner.follows_keys {
         class = Class::FollowsKeys;
     }
@@ -268,6 +271,19 @@ impl Found {
         let reason = if class == Class::FallsBehind { Reason::Lifetimes } else { Reason::Samples };
         Self { class, reason, shape, began }
     }
+}
+
+/// True if a stack has memory of which no block was sampled, although others of that size have samples: it is so new that no
+/// sample of it was noted yet. A collection in the midst of `Array.append` finds the new array there each time.
+fn is_new(evidence: &Evidence, series: &Series, owner: &OwnerEvidence, size: f64) -> bool {
+    let is_variable = |place: &usize| {
+        evidence.owners.get(*place).is_some_and(|owner| series::is_variable(&owner.kind))
+    };
+    let last = |owner: &OwnerEvidence| owner.sizes.last().copied().unwrap_or(0) as f64;
+    let samples: u64 = evidence.owners.iter().map(|owner| owner.live).sum();
+    let bytes: f64 = evidence.owners.iter().map(last).sum();
+    let expected = samples as f64 * size / bytes.max(1.0);
+    owner.live == 0 && expected >= UNSAMPLED && !series.members.iter().any(is_variable)
 }
 
 /// True unless samples show that part of it was allocated late.

@@ -75,7 +75,7 @@ pub fn series(evidence: &Evidence) -> Vec<Series> {
 }
 
 /// True for variables, which outlive frames.
-fn is_variable(kind: &str) -> bool {
+pub(super) fn is_variable(kind: &str) -> bool {
     kind == "global" || kind == "static"
 }
 
