@@ -43,6 +43,8 @@ pub struct Blocks {
     domains: Vec<DomainId>,
     /// How often the trace's rate was halved; empty if it never was.
     halvings: Vec<u8>,
+    /// Allocation of the last block whose history may have been thinned.
+    thinned_until: Option<Elapsed>,
     /// Lengths that do not fit, by row. Their cell holds the highest number.
     long: FxHashMap<u32, u64>,
     /// Numbers of samples that do not fit, likewise.
@@ -197,6 +199,17 @@ impl Blocks {
             self.halvings.resize(self.len().saturating_sub(1), 0);
             self.halvings.push(halvings.min(MAX_HALVINGS));
         }
+    }
+
+    /// The time up to which the history of the recording was thinned: of blocks that died, some are missing, and the others
+    /// count for them.
+    pub fn thinned_until(&self) -> Option<Elapsed> {
+        self.thinned_until
+    }
+
+    /// Blocks up to a time may have been thinned.
+    pub(crate) fn note_thinned(&mut self, until: Option<Elapsed>) {
+        self.thinned_until = self.thinned_until.max(until);
     }
 
     /// The domains that allocated blocks, in the order of their numbers.

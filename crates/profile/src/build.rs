@@ -128,6 +128,8 @@ impl ProfileBuilder {
             Event::Alloc(alloc) => {
                 let Alloc { id, length, samples, source, stack, domain, .. } = alloc;
                 let time = self.elapsed(alloc.time);
+                // The packets of a thinned history tell their rate.
+                self.blocks.note_thinned(alloc.halvings.map(|_| time));
                 let block = Block { time, length, samples, source, stack, domain };
                 self.alloc_at_rate(id, &block, self.rates.of(&alloc));
             }

@@ -16,6 +16,7 @@ impl Profile {
         let rows: Vec<Row> = old.rows().filter(kept).collect();
         let (mut blocks, mut new_ids, mut series) =
             (Blocks::default(), Ids::default(), LiveSeries::default());
+        blocks.note_thinned(old.thinned_until());
         for &row in &rows {
             let block = Block {
                 time: old.allocated(row),

@@ -9,3 +9,4 @@ mod estimates;
 mod filters;
 mod stacks;
 mod thinned;
+mod thinned_call_sites;

@@ -280,9 +280,15 @@ impl Options {
         self.disk.map(|bytes| (bytes / 64).clamp(SMALLEST, LARGEST))
     }
 
-    /// Bytes that one trace may have whether or not anybody thins it.
+    /// Bytes that one trace may have whether or not anybody thins it. The rest is for what it is thinned to beside it, and
+    /// for snapshots.
     pub fn largest_trace(&self) -> u64 {
-        self.disk.map_or(u64::MAX, |bytes| bytes / 4 * 3)
+        self.disk.map_or(u64::MAX, |bytes| bytes / 2)
+    }
+
+    /// Bytes that the list of threads may have.
+    pub fn largest_threads(&self) -> u64 {
+        self.disk.map_or(u64::MAX, |bytes| bytes / 32)
     }
 
     /// Writes the options into a fresh session.

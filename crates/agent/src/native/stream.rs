@@ -168,6 +168,9 @@ impl Stream {
         };
         output.take_over(folder);
         room.has(output.length());
+        if room.is_short() {
+            Output::remove_abandoned(folder);
+        }
         if self.appended - self.begun > segment && self.writer.restart().is_ok() {
             self.begun = self.appended;
         }
@@ -324,7 +327,10 @@ impl Stream {
         let now = self.now();
         self.flush(now);
         let failed = self.failure.map(|errno| Outcome::WriteFailed { errno });
-        let Files { description, folder, output, .. } = &mut self.files;
+        let Files { setting, description, folder, output, .. } = &mut self.files;
+        if outcome.is_some() && setting.options.disk.is_some() {
+            Output::remove_thinned(folder);
+        }
         describe_end(description, failed.or(outcome), now.0);
         description.trace.bytes = output.length();
         description.trace.blocks = self.blocks;

@@ -127,6 +127,18 @@ impl AppendFile {
         (fresh.size() == Some(complete)).then_some(complete)
     }
 
+    /// Removes a file whose writer was killed: one that writes it holds a lock on it.
+    pub(crate) fn remove_abandoned(path: &CStr) {
+        let Ok(opened) = OpenFile::open(path, libc::O_RDONLY) else { return };
+        // SAFETY: plain system calls on a file of ours, and a C string.
+        unsafe {
+            let is_locked = libc::flock(opened.descriptor, libc::LOCK_EX | libc::LOCK_NB) == 0;
+            if is_locked && opened.is_still_there() {
+                libc::unlink(path.as_ptr());
+            }
+        }
+    }
+
     fn open(&self) -> Result<OpenFile, i32> {
         self.open_with(libc::O_WRONLY)
     }
@@ -304,6 +316,21 @@ mod tests {
             assert_eq!(file.take_over(&fresh, 10_010), None);
             assert!(std::fs::read(&path).unwrap() == expected && !thinned.exists());
         }
+    }
+
+    #[test]
+    fn a_file_goes_with_its_writer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("thinned");
+        let name = CString::new(path.as_os_str().as_bytes()).unwrap();
+        AppendFile::remove_abandoned(&name);
+        let writer = std::fs::File::create(&path).unwrap();
+        writer.try_lock().unwrap();
+        AppendFile::remove_abandoned(&name);
+        assert!(path.exists(), "it is being written");
+        drop(writer);
+        AppendFile::remove_abandoned(&name);
+        assert!(!path.exists());
     }
 
     #[test]

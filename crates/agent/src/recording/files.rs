@@ -64,7 +64,7 @@ impl RecordingFiles {
             folder,
             output: Lock::new(output),
             room,
-            threads: Lock::new(ThreadLog::default()),
+            threads: Lock::new(ThreadLog::new(target.options.largest_threads())),
             rates: Lock::new(RateLog::default()),
             next_ids: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
@@ -121,6 +121,9 @@ impl RecordingFiles {
                 if let Some(mut output) = self.output.lock_unless_ending() {
                     output.take_over(&self.folder);
                     self.room.has(output.length());
+                    if self.room.is_short() {
+                        Output::remove_abandoned(&self.folder);
+                    }
                 }
             });
         }

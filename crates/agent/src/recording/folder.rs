@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::session::Options;
-use memtrail_recording::thinned::THINNED_FILE;
+use memtrail_recording::thinned::{THINNED_FILE, UNFINISHED_FILE};
 use memtrail_recording::{Description, REQUEST_FILE, drop_snapshot, unfinished_snapshot_name};
 
 use crate::os::limits::file_size_limit;
@@ -22,6 +22,8 @@ pub(crate) struct Folder {
     request: CString,
     /// A trace that the launcher has thinned.
     thinned: CString,
+    /// One that the launcher has not finished yet.
+    unfinished: CString,
     /// Which folder it is: after `chroot` the path may name another one.
     device: u64,
     inode: u64,
@@ -64,11 +66,10 @@ impl Folder {
             },
         )?;
         let (device, inode) = identity(&path).unwrap_or_default();
-        let request =
-            CString::new(path.join(REQUEST_FILE).as_os_str().as_bytes()).unwrap_or_default();
-        let thinned =
-            CString::new(path.join(THINNED_FILE).as_os_str().as_bytes()).unwrap_or_default();
-        Ok(Self { path, request, thinned, device, inode, pid, image })
+        let named = |name| CString::new(path.join(name).as_os_str().as_bytes()).unwrap_or_default();
+        let [request, thinned, unfinished] =
+            [REQUEST_FILE, THINNED_FILE, UNFINISHED_FILE].map(named);
+        Ok(Self { path, request, thinned, unfinished, device, inode, pid, image })
     }
 
     fn made_by_launcher(program: &str, pid: u32, forked: bool) -> Option<(PathBuf, u32)> {
@@ -87,6 +88,11 @@ impl Folder {
     /// Path of a trace that the launcher has thinned.
     pub(crate) fn thinned(&self) -> &CStr {
         &self.thinned
+    }
+
+    /// Path of one that the launcher has not finished yet.
+    pub(crate) fn unfinished(&self) -> &CStr {
+        &self.unfinished
     }
 
     /// Counts the programs that the process has been.

@@ -84,6 +84,22 @@ impl Output {
         }
     }
 
+    /// Removes the beginnings of a thinned trace that a launcher which was killed has left.
+    pub(crate) fn remove_abandoned(folder: &Folder) {
+        if folder.is_here() {
+            AppendFile::remove_abandoned(folder.unfinished());
+        }
+    }
+
+    /// Removes all of a thinned trace, as nothing is appended any more.
+    pub(crate) fn remove_thinned(folder: &Folder) {
+        if folder.is_here() {
+            // SAFETY: a C string.
+            unsafe { libc::unlink(folder.thinned().as_ptr()) };
+            AppendFile::remove_abandoned(folder.unfinished());
+        }
+    }
+
     /// Bytes written.
     pub(crate) fn length(&self) -> u64 {
         self.length

@@ -14,6 +14,7 @@ use crate::recording::collections::CollectionLog;
 use crate::recording::files::{CHUNK, RecordingFiles};
 use crate::recording::live_packet;
 use crate::recording::memory::MemoryLog;
+use crate::recording::output::Output;
 use crate::recording::room;
 use crate::recording::small_heap::SmallHeap;
 use crate::recording::stream::Stream;
@@ -223,6 +224,9 @@ impl Recorder {
         }
         if let Some(output) = self.files.output.try_lock_for() {
             description.trace.bytes = output.length();
+        }
+        if outcome.is_some() && self.files.target.options.disk.is_some() {
+            Output::remove_thinned(&self.files.folder);
         }
         let failure = self.files.failure.load(Acquire);
         // A program that samples by itself from now on has not ended.

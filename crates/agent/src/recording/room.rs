@@ -60,9 +60,14 @@ impl Room {
         steps.min(u64::from(MAX_HALVINGS)) as u8
     }
 
+    /// True if samples are declined: the launcher has not thinned the trace in time, or was killed.
+    pub(crate) fn is_short(&self) -> bool {
+        self.halvings.load(Relaxed) > 0
+    }
+
     /// True once, if samples were declined since the beginning: then it is to be noted.
     pub(crate) fn is_news(&self) -> bool {
-        self.halvings.load(Relaxed) > 0 && !self.is_noted.swap(true, Relaxed)
+        self.is_short() && !self.is_noted.swap(true, Relaxed)
     }
 
     /// Keeps all or some of a block's samples, which were drawn at a rate.

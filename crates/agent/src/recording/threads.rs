@@ -2,7 +2,7 @@
 //!
 //! The trace's format knows domains, not threads. The file beside it
 //! ([`memtrail_recording::threads`]) is made when a second thread is met, so that programs of one
-//! thread have none.
+//! thread have none. It has a part of the disk space: blocks that come later are those of a thread that says so.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
@@ -26,6 +26,10 @@ pub(crate) struct Identity {
     introduced_in: usize,
 }
 
+/// The thread of all blocks after the list's limit.
+const UNLISTED: ThreadId = ThreadId(u32::MAX);
+const UNLISTED_NAME: &str = "[not listed: limit of --disk]";
+
 static THREADS: AtomicU32 = AtomicU32::new(0);
 
 impl Identity {
@@ -37,8 +41,11 @@ impl Identity {
 }
 
 /// The file under way.
-#[derive(Default)]
 pub(crate) struct ThreadLog {
+    /// Bytes after which no thread is listed.
+    limit: u64,
+    /// Domains of which the list has ended.
+    ended: Vec<DomainId>,
     /// Whose the first block was; all are until there is a file.
     first: Option<ThreadId>,
     output: Option<Output>,
@@ -46,6 +53,10 @@ pub(crate) struct ThreadLog {
 }
 
 impl ThreadLog {
+    pub(crate) fn new(limit: u64) -> Self {
+        Self { limit, ended: Vec::new(), first: None, output: None, failed: false }
+    }
+
     /// Lets nothing more be written, in a forked child.
     pub(crate) fn close(&mut self) {
         self.output = None;
@@ -64,6 +75,9 @@ impl ThreadLog {
         let first = *self.first.get_or_insert(thread_id);
         if self.failed || self.output.is_none() && first == thread_id && domain == DomainId(0) {
             return;
+        }
+        if self.output.as_ref().is_some_and(|output| output.length() >= self.limit) {
+            return keeping_errno(|| self.end(folder, domain, id));
         }
         keeping_errno(|| {
             let mut lines = String::new();
@@ -88,6 +102,23 @@ impl ThreadLog {
                 let _ = output.append(folder, lines.as_bytes());
             }
         });
+    }
+
+    /// Ends the list of a domain, once.
+    fn end(&mut self, folder: &Folder, domain: DomainId, id: BlockId) {
+        if self.ended.contains(&domain) {
+            return;
+        }
+        let mut lines = String::new();
+        if self.ended.is_empty() {
+            let _ = writeln!(lines, "t {} 0 {UNLISTED_NAME}", UNLISTED.0);
+        }
+        let _ = writeln!(lines, "b {} {} {}", domain.0, id.0, UNLISTED.0);
+        self.ended.push(domain);
+        if let Some(output) = &mut self.output {
+            // Likewise.
+            let _ = output.append(folder, lines.as_bytes());
+        }
     }
 }
 

@@ -26,7 +26,7 @@ pub(super) fn after_last(
     last: f64,
     alive: Bytes,
 ) -> Vec<ClearedOwner> {
-    let (before, after) = clock.counts();
+    let (before, after) = clock.sampled();
     if after <= before {
         return Vec::new();
     }

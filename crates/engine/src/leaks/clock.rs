@@ -1,8 +1,16 @@
 //! The clock of work: bytes allocated. It stands while the program waits. Growth with each request is steady by it, however
 //! unevenly requests come.
+//!
+//! In a history that was thinned, the blocks that died are fewer than those that were sampled, and the live ones are not.
+//! So each block that died counts as many blocks as were sampled for it.
+
+use std::collections::HashMap;
 
 use memtrail_profile::Profile;
-use memtrail_trace::Source;
+use memtrail_profile::blocks::Row;
+use memtrail_trace::{DomainId, Source};
+
+use super::verdict::subsampled;
 
 /// Part of the work after which a program only waits: a little goes on.
 const WORKED: f64 = 0.98;
@@ -16,6 +24,8 @@ const MIN_SAMPLED: usize = 20;
 pub(super) struct Clock {
     /// Moments in seconds, ascending, with the samples up to each.
     moments: Vec<(f64, u64)>,
+    /// Blocks up to each that the recorder sampled, if the history was thinned.
+    sampled: Option<Vec<f64>>,
     /// Samples up to the last snapshot.
     whole: u64,
     /// Number of moments up to the last snapshot.
@@ -29,9 +39,18 @@ impl Clock {
         let blocks = &profile.blocks;
         let is_inside = |row| blocks.source(row) != Source::External;
         let has_inside = blocks.rows().any(is_inside);
-        let rows = blocks.rows().filter(|row| !has_inside || is_inside(*row));
-        let rows = rows.map(|row| (blocks.allocated(row).seconds(), blocks.samples(row)));
-        Self::of(rows.collect(), end)
+        let is_counted = |row| !has_inside || is_inside(row);
+        let moment = |row| (blocks.allocated(row).seconds(), blocks.samples(row));
+        let rows: Vec<Row> = blocks.by_allocation().filter(|row| is_counted(*row)).collect();
+        let clock = Self::of(rows.iter().map(|row| moment(*row)).collect(), end);
+        let Some(until) = blocks.thinned_until() else { return clock };
+        let block = |row: &Row| Recorded {
+            domain: blocks.domain(*row),
+            halvings: blocks.halvings(*row),
+            may_be_thinned: blocks.collected(*row).is_some() && blocks.allocated(*row) <= until,
+        };
+        let recorded: Vec<Recorded> = rows.iter().map(block).collect();
+        Self { sampled: Some(sampled(&recorded)), ..clock }
     }
 
     fn of(mut moments: Vec<(f64, u64)>, end: f64) -> Self {
@@ -43,7 +62,7 @@ impl Clock {
         }
         let before = moments.partition_point(|(at, _)| *at <= end);
         let whole = before.checked_sub(1).map_or(0, |last| moments[last].1);
-        Self { moments, whole, before }
+        Self { moments, whole, before, sampled: None }
     }
 
     /// True if there are so few samples that it shows nothing.
@@ -56,9 +75,29 @@ impl Clock {
         (self.before, self.moments.len() - self.before)
     }
 
-    /// Work of each sample up to the last snapshot, ascending.
-    pub(super) fn sampled(&self) -> Vec<f64> {
-        self.moments[..self.before].iter().map(|(_, sum)| self.part(*sum)).collect()
+    /// Number of blocks that the recorder sampled up to the last snapshot, and after it.
+    pub(super) fn sampled(&self) -> (u64, u64) {
+        let (before, after) = self.counts();
+        let Some(sampled) = &self.sampled else { return (before as u64, after as u64) };
+        let until = |count: usize| count.checked_sub(1).map_or(0.0, |last| sampled[last]);
+        let before = until(self.before);
+        (before as u64, (until(sampled.len()) - before) as u64)
+    }
+
+    /// Work at even ranks of the blocks that the recorder sampled up to the last snapshot, ascending.
+    pub(super) fn ranks(&self, most: usize) -> Vec<f64> {
+        let work: Vec<f64> =
+            self.moments[..self.before].iter().map(|(_, sum)| self.part(*sum)).collect();
+        let Some(sampled) = &self.sampled else { return subsampled(&work, most) };
+        let (Some(last), Some(whole)) = (work.len().checked_sub(1), sampled[..work.len()].last())
+        else {
+            return work;
+        };
+        let place = |rank: usize| {
+            let wanted = whole * rank as f64 / (most - 1) as f64;
+            sampled[..last].partition_point(|count| *count < wanted)
+        };
+        (0..most).map(|rank| work[place(rank)]).collect()
     }
 
     /// Work until a moment: 1 at the last snapshot, more after it.
@@ -90,9 +129,83 @@ impl Clock {
     }
 }
 
+/// A block of a recording whose history was thinned.
+struct Recorded {
+    domain: DomainId,
+    /// Number of times that the trace's rate was halved for it.
+    halvings: u8,
+    /// False if it is alive, or newer than that history: the recorder's rate is known by these.
+    may_be_thinned: bool,
+}
+
+/// Number of blocks up to each that the recorder sampled. The blocks are in the order of their allocation.
+///
+/// The recorder changes the rate of all blocks of a domain, thinning that of the dead alone. So they are as much fewer as
+/// their rate is lower than that of their neighbours that were not thinned.
+fn sampled(blocks: &[Recorded]) -> Vec<f64> {
+    let before = neighbours(blocks.iter());
+    let mut after = neighbours(blocks.iter().rev());
+    after.reverse();
+    let mut count = 0.0;
+    blocks
+        .iter()
+        .zip(before.into_iter().zip(after))
+        .map(|(block, (before, after))| {
+            let recorded = before.max(after).unwrap_or(0);
+            count += f64::from(block.halvings.saturating_sub(recorded)).exp2();
+            count
+        })
+        .collect()
+}
+
+/// For each block, the halvings of the last block of its domain that was not thinned.
+fn neighbours<'a>(blocks: impl Iterator<Item = &'a Recorded>) -> Vec<Option<u8>> {
+    let mut known: HashMap<DomainId, u8> = HashMap::default();
+    let neighbour = |block: &Recorded| {
+        if !block.may_be_thinned {
+            known.insert(block.domain, block.halvings);
+        }
+        known.get(&block.domain).copied()
+    };
+    blocks.map(neighbour).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn recorded(halvings: u8, may_be_thinned: bool) -> Recorded {
+        Recorded { domain: DomainId(0), halvings, may_be_thinned }
+    }
+
+    /// Even work, of which each tenth block stays. The older half of the dead ones was thinned to one in eight.
+    #[test]
+    fn ranks_in_a_thinned_history_are_those_of_all_samples() {
+        let (mut moments, mut blocks) = (Vec::new(), Vec::new());
+        for number in 1..=4_000_u32 {
+            let is_dead = number % 10 > 0;
+            let is_thinned = is_dead && number <= 2_000;
+            if !is_thinned || number % 8 == 1 {
+                moments.push((f64::from(number), if is_thinned { 8 } else { 1 }));
+                blocks.push(recorded(if is_thinned { 3 } else { 0 }, is_dead));
+            }
+        }
+        let plain = Clock::of(moments, 4_000.0);
+        assert!(plain.ranks(101)[50] > 0.6, "the dates of the live ones seem early");
+        let clock = Clock { sampled: Some(sampled(&blocks)), ..plain };
+        for (rank, work) in clock.ranks(101).into_iter().enumerate() {
+            assert!((work - rank as f64 / 100.0).abs() < 0.03, "{work} at {rank} %");
+        }
+        let (before, after) = clock.sampled();
+        assert!((3_900..4_300).contains(&before) && after == 0, "{before}, {after}");
+    }
+
+    #[test]
+    fn a_rate_that_the_recorder_changes_is_no_thinning() {
+        let block = |number: usize| recorded([0, 3, 1][number / 100], number % 10 != 5);
+        let blocks: Vec<_> = (0..300).map(block).collect();
+        assert_eq!(sampled(&blocks).last(), Some(&300.0));
+    }
 
     /// Even work for ten seconds, then waiting.
     fn even(blocks: u32) -> Vec<(f64, u64)> {

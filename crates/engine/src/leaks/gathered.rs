@@ -148,13 +148,13 @@ pub(super) fn gather(
 
 /// Evidence on the whole recording, without owners and snapshots.
 pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence {
-    let (before, after) = clock.counts();
+    let (before, after) = clock.sampled();
     let stands = clock.stands();
     Evidence {
         end: if stands { 1.0 } else { clock.end() },
-        sampled: if stands { Vec::new() } else { subsampled(&clock.sampled(), MAX_RANKS) },
-        before: before as u64,
-        after: after as u64,
+        sampled: if stands { Vec::new() } else { clock.ranks(MAX_RANKS) },
+        before,
+        after,
         same_sites: same_sites(clock, recording, end),
         is_stopped: recording.description.is_stopped,
         bytes_per_sample: Some(recording.profile().estimator.bytes_per_sample()),

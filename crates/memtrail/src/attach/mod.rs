@@ -21,7 +21,9 @@ use serde::Serialize;
 use crate::error::{Failure, Kind};
 use crate::json;
 use crate::run::attached::AttachedSession;
-use crate::run::{BASE_RATE, DEEPEST, Disk, SHORTEST, SnapshotArgs, labels, parse_rate};
+use crate::run::{
+    BASE_RATE, DEEPEST, Disk, SHORTEST, SnapshotArgs, labels, parse_rate, within_room,
+};
 use crate::shell_quote;
 use crate::snapshot::find;
 use crate::snapshot::live::refusal;
@@ -163,6 +165,8 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         return Err(Failure::new(Kind::Usage, message)
             .hint("a recording is never overwritten; name a new folder or remove it"));
     }
+    let folder = output.as_deref().and_then(Path::parent).unwrap_or(&here);
+    let disk = within_room(Disk::bytes(args.disk, args.rate), folder);
     Ok(Options {
         memtrail: env!("CARGO_PKG_VERSION").into(),
         rate: args.rate.unwrap_or(BASE_RATE),
@@ -181,7 +185,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         seed: args.seed,
         context: args.context.clone(),
         labels: args.labels.iter().cloned().collect(),
-        disk: Disk::bytes(args.disk, args.rate),
+        disk,
         malloc: false,
         mappings: false,
         snapshots: args.snapshots.resolve(),

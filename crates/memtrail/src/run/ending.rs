@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
-use memtrail_recording::thinned::{THINNED_FILE, UNFINISHED_FILE};
 use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive, started_at};
 use memtrail_symbols::OwnFunctions;
 use memtrail_text::rounded::{bytes, grouped};
@@ -17,7 +16,7 @@ use serde::Serialize;
 use super::process::End;
 use super::session::Session;
 use super::survivors::{may_be_one, own_numbers};
-use super::{live_packets, native_names, writing};
+use super::{live_packets, native_names, old_sessions, writing};
 use crate::{json, outcome, references, shell_quote};
 
 /// Recordings that are shown one by one.
@@ -97,9 +96,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             }
             let is_native = description.runtime.is_native();
             // Nobody takes what an agent has not taken.
-            for left in [THINNED_FILE, UNFINISHED_FILE] {
-                let _ = std::fs::remove_file(folder.join(left));
-            }
+            old_sessions::remove_thinned(folder);
             if trace.exists() {
                 match native_names::resolve(folder, &trace, is_native) {
                     Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),

@@ -41,7 +41,7 @@ use std::process::ExitCode;
 use crate::error::{Failure, Kind};
 pub(crate) use args::{Args, BASE_RATE, DEEPEST, SHORTEST};
 pub(crate) use cached::{Cached, cached};
-pub(crate) use disk::Disk;
+pub(crate) use disk::{Disk, within_room};
 pub(crate) use group_signals::{Args as GroupArgs, run as watch_group};
 pub(crate) use keeper::{Args as KeeperArgs, run as keep_session};
 use launch::{unrecorded, watch};

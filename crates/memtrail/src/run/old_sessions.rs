@@ -1,4 +1,4 @@
-//! Removes the session folders of launchers that were killed.
+//! Removes the session folders of launchers that were killed, and what these have left in recordings.
 //!
 //! A session that has not changed for a week is removed, unless a process has a file of it mapped, as launchers and agents
 //! have, or was started with it.
@@ -8,6 +8,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
+
+use memtrail_recording::session::{State, Status};
+use memtrail_recording::thinned::{THINNED_FILE, UNFINISHED_FILE};
 
 use super::in_use::in_use;
 
@@ -33,7 +36,19 @@ pub(super) fn remove(folder: &Path) {
     let Ok(old) = unchanged(folder, SystemTime::now()) else { return };
     let Ok(in_use) = in_use(&old) else { return };
     for (session, _) in old.iter().zip(in_use).filter(|(_, is_used)| !is_used) {
+        for status in Status::load_all(session).unwrap_or_default() {
+            if let State::Recording { folder, .. } = status.state {
+                remove_thinned(&folder);
+            }
+        }
         let _ = fs::remove_dir_all(session);
+    }
+}
+
+/// Removes a thinned trace that no agent has taken.
+pub(super) fn remove_thinned(recording: &Path) {
+    for left in [THINNED_FILE, UNFINISHED_FILE] {
+        let _ = fs::remove_file(recording.join(left));
     }
 }
 
@@ -103,6 +118,29 @@ mod tests {
             "other-1-a0",
         ];
         assert_eq!(left, expected);
+    }
+
+    /// Launcher and program were killed while a trace was thinned.
+    #[test]
+    fn thinned_traces_of_old_sessions_are_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let recording = folder.path().join("it.memtrail");
+        let session = folder.path().join(folder_name(4711, "abc0"));
+        for path in [&recording, &session] {
+            fs::create_dir(path).unwrap();
+        }
+        for name in [THINNED_FILE, UNFINISHED_FILE, "trace.ctf"] {
+            fs::write(recording.join(name), "").unwrap();
+        }
+        let state = State::Recording { folder: recording.clone(), failure: None };
+        let status = Status { pid: 4712, image: 0, program: "it".into(), state };
+        status.save(&session).unwrap();
+        let old = SystemTime::now() - Duration::from_secs(8 * 24 * 3600);
+        File::open(&session).unwrap().set_modified(old).unwrap();
+        remove(folder.path());
+        assert!(!session.exists());
+        let names = fs::read_dir(&recording).unwrap().map(|entry| entry.unwrap().file_name());
+        assert_eq!(names.collect::<Vec<_>>(), ["trace.ctf"]);
     }
 
     #[test]

@@ -125,6 +125,8 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         }
         None => (here, None),
     };
+    let folder = output.as_deref().and_then(Path::parent).unwrap_or(&base);
+    let disk = disk::within_room(Disk::bytes(args.disk, args.rate), folder);
     let options = Options {
         memtrail: env!("CARGO_PKG_VERSION").into(),
         rate: args.rate.unwrap_or(BASE_RATE),
@@ -147,7 +149,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         seed: args.seed,
         context: args.context.clone(),
         labels: args.labels.iter().cloned().collect(),
-        disk: Disk::bytes(args.disk, args.rate),
+        disk,
         malloc: args.native.which() == Native::Also,
         mappings: args.native.records_mappings(),
         snapshots: args.snapshots.resolve(),

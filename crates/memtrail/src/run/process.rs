@@ -189,6 +189,18 @@ pub(super) fn nobody_else_has(file: &std::fs::File) -> Option<bool> {
     }
 }
 
+/// Bytes that the file system of a folder has left for this user.
+pub(super) fn free_space(folder: &std::path::Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let folder = std::ffi::CString::new(folder.as_os_str().as_bytes()).ok()?;
+    // SAFETY: a C string; an all-zero statvfs is valid, and statvfs fills it.
+    unsafe {
+        let mut system: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(folder.as_ptr(), &raw mut system) == 0)
+            .then(|| system.f_bavail.saturating_mul(system.f_frsize))
+    }
+}
+
 /// True if the main thread's stack has room for the command line's parser and all that follows.
 pub(crate) fn has_stack() -> bool {
     const ENOUGH: u64 = 2 << 20;

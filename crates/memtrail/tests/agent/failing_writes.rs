@@ -121,16 +121,23 @@ on_each!(the_trace_ends_where_the_limit_on_file_sizes_is, |compiler| {
 });
 
 /// A file system of so many bytes, unmounted with the value.
-struct SmallDisk(PathBuf, #[expect(dead_code, reason = "removed last")] tempfile::TempDir);
+pub(crate) struct SmallDisk(
+    PathBuf,
+    #[expect(dead_code, reason = "removed last")] tempfile::TempDir,
+);
 
 impl SmallDisk {
-    fn mount(size: &str) -> Self {
+    pub(crate) fn mount(size: &str) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]).arg(folder.path());
         let output = mount.output().expect("mount");
         assert!(output.status.success(), "run these tests where root may mount: {output:?}");
         Self(folder.path().to_owned(), folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 }
 
@@ -143,7 +150,7 @@ impl Drop for SmallDisk {
 on_each!(the_trace_ends_where_the_disk_is_full, |compiler| {
     let program = program(compiler);
     let disk = SmallDisk::mount("128k");
-    let recording = disk.0.join("it.memtrail");
+    let recording = disk.path().join("it.memtrail");
     let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
         .args(["run", "--rate", "1", "-o"])
         .arg(&recording)

@@ -47,12 +47,12 @@ fn wait_until_written(recording: &Path) {
 }
 
 /// The only child of a process.
-fn child_of(pid: u32) -> u32 {
+pub(crate) fn child_of(pid: u32) -> u32 {
     let text = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).expect("children");
     text.split_whitespace().next().expect("one child").parse().expect("a pid")
 }
 
-fn send(signal: &str, pid: u32) {
+pub(crate) fn send(signal: &str, pid: u32) {
     let status = Command::new("kill").args([signal, &pid.to_string()]).status().expect("kill");
     assert!(status.success());
 }

@@ -8,4 +8,5 @@ mod protocols;
 mod receiver;
 mod recordings;
 mod running;
+mod thinned;
 mod windows;

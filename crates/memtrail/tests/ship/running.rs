@@ -15,20 +15,20 @@ use crate::receiver::Receiver;
 use crate::recordings::{LEAKS, SERVER, folder, memtrail, recording, revive, ship, status, text};
 use crate::windows::check_totals;
 
-fn start(path: &Path, more: &[&str]) -> Child {
+pub(crate) fn start(path: &Path, more: &[&str]) -> Child {
     let mut command = memtrail(&["ship", path.to_str().unwrap(), "--every", "100ms"]);
     command.args(more).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// Ends a command as Ctrl-C does.
-fn interrupt(child: Child) -> Output {
+pub(crate) fn interrupt(child: Child) -> Output {
     let pid = child.id().to_string();
     let kill = std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap();
     assert!(kill.success());
     child.wait_with_output().unwrap()
 }
 
-fn wait_until(mut is_so: impl FnMut() -> bool) {
+pub(crate) fn wait_until(mut is_so: impl FnMut() -> bool) {
     for _ in 0..3000 {
         if is_so() {
             return;

@@ -133,7 +133,8 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     let found = Found::of(evidence, &owner, &series.sizes, heap);
     let is_large = size >= UNDECIDED_BYTES.max(UNDECIDED * heap);
     let Found { mut class, reason, shape, began } = found;
-    let since = shape.filter(|_| class.is_suspect()).map_or(0.0, |shape| shape.since);
+    let since = began.or(shape.map(|shape| shape.since)).filter(|_| class.is_suspect());
+    let since = since.unwrap_or(0.0);
     if class.is_suspect() && evidence.end * COVER > 1.0 {
         class = match goes_on(evidence, &owner) {
             Some(false) => Class::Ended,

@@ -2,6 +2,7 @@
 //!
 //! A thread of the launcher, or of the process that it leaves behind for daemons, looks at the recordings each second,
 //! and more often when they grow fast.
+//! The budget is what the disk has room for, if that is less.
 //! If their traces have more than [`FULL`] of what other files leave of the budget, it thins the largest trace ([`thin`]) and leaves it to the
 //! agent, which goes on with it ([`memtrail_recording::thinned`]). While both traces are there, they are within the
 //! budget together. An agent whose trace grows faster than that, or whose launcher was killed, writes fewer samples the
@@ -22,19 +23,23 @@ use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::thinned::THINNED_FILE;
 
 use thin::Offer;
-pub(crate) use usage::Disk;
+pub(crate) use usage::{Disk, within_room};
 use usage::{bytes_of, trace_bytes};
+
+use super::process;
 
 /// Between two looks, at most: if there is so much room that the fastest of programs takes longer to fill it.
 const MAX_LOOK: Duration = Duration::from_secs(16);
-/// Between two looks at recordings that grow slowly and have less room.
+/// Before the first look, at most: the disk may have less room than the budget.
+const FIRST_LOOK: Duration = Duration::from_millis(200);
+/// Between two looks before it is known how fast recordings grow, and while none can be thinned; at most.
 const USUAL_LOOK: Duration = Duration::from_secs(1);
 /// Bytes a second that a trace grows by, at most. Where more come, the agent writes fewer samples.
 const FASTEST: u64 = 20 << 20;
 /// Between two looks at recordings that are about to be full, or were offered a thinned trace.
 const MIN_LOOK: Duration = Duration::from_millis(50);
 /// Part of the budget for traces, in parts of ten, from which on the largest trace is thinned.
-const FULL: u64 = 4;
+const FULL: u64 = 3;
 /// Traces have one part in so many of the budget at least, however much snapshots and indexes have.
 const LEAST: u64 = 4;
 /// A trace is thinned to this part of its size at least, in parts of ten.
@@ -67,8 +72,8 @@ impl Keeper {
         };
         let told = Arc::clone(&ended);
         let thread = std::thread::Builder::new().name("disk".into()).spawn(move || {
-            // Short programs have nothing to be thinned.
-            std::thread::park_timeout(at_fastest(budget / 10 * FULL));
+            // Short programs have nothing to be thinned. It is not known yet where the recordings are.
+            std::thread::park_timeout(at_fastest(budget / 10 * FULL).min(FIRST_LOOK));
             while !told.load(Relaxed) {
                 let next = looking.look(&told);
                 std::thread::park_timeout(next);
@@ -124,18 +129,19 @@ impl Looking {
         }
         let recordings = self.recordings();
         let used: u64 = recordings.iter().map(|folder| bytes_of(folder)).sum();
+        let budget = self.available(recordings.first(), used);
         let traces: Vec<(u64, PathBuf)> =
             recordings.into_iter().map(|folder| (trace_bytes(&folder), folder)).collect();
         let of_traces = traces.iter().map(|(size, _)| size).sum();
         // Snapshots and their indexes are left as they are: they have a limit of their own.
         let others = used.saturating_sub(of_traces);
-        let full = self.budget.saturating_sub(others).max(self.budget / LEAST) / 10 * FULL;
+        let full = budget.saturating_sub(others).max(budget / LEAST) / 10 * FULL;
         if of_traces < full {
             return self.until_full(of_traces, full);
         }
         let Some((size, folder)) = traces.into_iter().max() else { return USUAL_LOOK };
         // The new file takes space beside the old one, which grows meanwhile.
-        let room = self.budget.saturating_sub(used) / 2;
+        let room = budget.saturating_sub(used) / 2;
         let target = (size / 10 * LEFT).min(room);
         let begun = Instant::now();
         match thin::offer(&folder, target, ended) {
@@ -148,6 +154,12 @@ impl Looking {
         MIN_LOOK
     }
 
+    /// The budget, or what the disk has room for if that is less.
+    fn available(&self, folder: Option<&PathBuf>, used: u64) -> u64 {
+        let free = folder.and_then(|folder| process::free_space(folder));
+        free.map_or(self.budget, |free| self.budget.min(used.saturating_add(free)))
+    }
+
     /// A quarter of the time in which traces that have `used` bytes will have `full`, if they grow as since the last
     /// look.
     fn until_full(&mut self, used: u64, full: u64) -> Duration {
@@ -155,7 +167,7 @@ impl Looking {
         let room = full - used;
         let Some((then, before)) = self.seen.replace((now, used)) else { return at_fastest(room) };
         let grown = used.saturating_sub(before) as f64 / (now - then).as_secs_f64().max(1e-3);
-        let most = Duration::from_secs(room / FASTEST).clamp(USUAL_LOOK, MAX_LOOK);
+        let most = Duration::from_secs_f64(room as f64 / FASTEST as f64).clamp(MIN_LOOK, MAX_LOOK);
         let seconds = room as f64 / grown.max(1.0) / 4.0;
         Duration::try_from_secs_f64(seconds).map_or(most, |time| time.clamp(MIN_LOOK, most))
     }

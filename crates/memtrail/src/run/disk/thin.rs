@@ -36,21 +36,29 @@ pub(super) enum Offer {
 /// Thins the trace of a recording to so many bytes, and leaves it to the agent. `ended`: the result is not wanted any more.
 pub(super) fn offer(folder: &Path, bytes: u64, ended: &AtomicBool) -> io::Result<Offer> {
     let unfinished = folder.join(UNFINISHED_FILE);
-    let offered = thin_to(folder, &unfinished, bytes, ended);
-    match offered {
-        Ok(Offer::Made) => fs::rename(&unfinished, folder.join(THINNED_FILE)).map(|()| Offer::Made),
-        other => {
-            // It may not have been made.
-            let _ = fs::remove_file(&unfinished);
-            other
+    let reason = match thin_to(folder, &unfinished, bytes, ended) {
+        // The file is locked until it has its name.
+        Ok(Ok(_file)) => {
+            return fs::rename(&unfinished, folder.join(THINNED_FILE)).map(|()| Offer::Made);
         }
-    }
+        Ok(Err(reason)) => Ok(reason),
+        Err(error) => Err(error),
+    };
+    // It may not have been made.
+    let _ = fs::remove_file(&unfinished);
+    reason
 }
 
-fn thin_to(folder: &Path, to: &Path, bytes: u64, ended: &AtomicBool) -> io::Result<Offer> {
+/// Writes the thinned trace, and gives its file; or tells why there is none.
+fn thin_to(
+    folder: &Path,
+    to: &Path,
+    bytes: u64,
+    ended: &AtomicBool,
+) -> io::Result<Result<File, Offer>> {
     let recording = Recording::open(folder).map_err(io::Error::other)?;
-    let Some(description) = &recording.description else { return Ok(Offer::Nothing) };
-    let Some(moments) = moments::of(folder, description) else { return Ok(Offer::NotYet) };
+    let Some(description) = &recording.description else { return Ok(Err(Offer::Nothing)) };
+    let Some(moments) = moments::of(folder, description) else { return Ok(Err(Offer::NotYet)) };
     let rates = fs::read(&recording.rates).unwrap_or_default();
     let rates = RateChanges { of_domain: Rates::parse(&rates).0.changes.into_inner() };
     let stretches = stretches(&fs::read(&recording.threads).unwrap_or_default());
@@ -58,7 +66,7 @@ fn thin_to(folder: &Path, to: &Path, bytes: u64, ended: &AtomicBool) -> io::Resu
     let covered = whole_packets(&file)?;
     // An agent takes nothing away from packets that are whole, so the file is not cut short up to there.
     let map = MappedFile::of(&file)?;
-    let Some(trace) = map.get(..covered as usize) else { return Ok(Offer::Nothing) };
+    let Some(trace) = map.get(..covered as usize) else { return Ok(Err(Offer::Nothing)) };
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let thinning = Thinning {
         rates: &rates,
@@ -69,12 +77,12 @@ fn thin_to(folder: &Path, to: &Path, bytes: u64, ended: &AtomicBool) -> io::Resu
     };
     let mut planned = match plan(trace, &thinning) {
         Ok(planned) => planned,
-        Err(Unthinned::NoRoom(_)) => return Ok(Offer::NoRoom),
-        Err(Unthinned::Damaged) => return Ok(Offer::Nothing),
+        Err(Unthinned::NoRoom(_)) => return Ok(Err(Offer::NoRoom)),
+        Err(Unthinned::Damaged) => return Ok(Err(Offer::Nothing)),
     };
     loop {
         if ended.load(Relaxed) {
-            return Ok(Offer::Nothing);
+            return Ok(Err(Offer::Nothing));
         }
         let out = OpenOptions::new()
             .write(true)
@@ -83,17 +91,19 @@ fn thin_to(folder: &Path, to: &Path, bytes: u64, ended: &AtomicBool) -> io::Resu
             .mode(0o600)
             .custom_flags(libc::O_NOFOLLOW)
             .open(to)?;
+        // Should this process be killed, the agent finds the file without a lock, and removes it.
+        let _ = out.try_lock();
         let mut out = write(trace, &thinning, &planned, BufWriter::with_capacity(1 << 18, out))?;
         out.write_all(&trailer(covered))?;
         out.flush()?;
         let written = out.get_ref().metadata()?.len();
         // A file that is hardly smaller is not worth the work.
         if written <= bytes.max(covered / 4 * 3) {
-            return Ok(Offer::Made);
+            return Ok(Ok(out.into_inner()?));
         }
         match planned.stricter(written) {
             Ok(stricter) => planned = stricter,
-            Err(_) => return Ok(Offer::NoRoom),
+            Err(_) => return Ok(Err(Offer::NoRoom)),
         }
     }
 }

@@ -6,6 +6,8 @@ use std::path::Path;
 use memtrail_recording::TRACE_FILE;
 use memtrail_text::Size;
 
+use crate::run::process;
+
 /// Disk space for recordings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Disk {
@@ -42,6 +44,12 @@ impl Disk {
     }
 }
 
+/// A budget for recordings in a folder, which may have less room. Agents keep to it by themselves, too.
+pub(crate) fn within_room(budget: Option<u64>, folder: &Path) -> Option<u64> {
+    let room = process::free_space(folder).map_or(u64::MAX, |free| free.max(Disk::SMALLEST));
+    budget.map(|bytes| bytes.min(room))
+}
+
 /// Bytes of all files in a folder, with those of folders in it.
 pub(super) fn bytes_of(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
@@ -74,6 +82,15 @@ mod tests {
         assert_eq!(Disk::bytes(None, Some(1.0)), None);
         assert_eq!(Disk::bytes(limited, Some(1.0)), Some(5 << 20));
         assert_eq!(Disk::bytes(Some(Disk::Unlimited), None), None);
+    }
+
+    #[test]
+    fn a_budget_is_no_more_than_the_disk_has_room_for() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(within_room(Some(1 << 20), folder.path()), Some(1 << 20));
+        assert!(within_room(Some(u64::MAX), folder.path()).is_some_and(|bytes| bytes < 1 << 60));
+        assert_eq!(within_room(None, folder.path()), None);
+        assert_eq!(within_room(Some(9), &folder.path().join("absent")), Some(9));
     }
 
     #[test]

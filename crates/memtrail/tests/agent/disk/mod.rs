@@ -1,5 +1,11 @@
 //! Recordings with a limit to their disk space: at each moment they are within it, and readable.
 
+mod full;
+mod killed;
+mod month;
+mod threads;
+mod watch;
+
 use std::fs;
 use std::path::Path;
 use std::process::Child;
@@ -14,6 +20,8 @@ use memtrail_test_support::programs::build;
 use memtrail_test_support::running::Case;
 use memtrail_trace::Reader;
 
+use watch::bytes_in;
+
 const LIMIT: u64 = 16 << 20;
 
 /// A program whose trace would have several times as many bytes.
@@ -23,15 +31,10 @@ fn case(rounds: u32, more: &[&str]) -> Case {
     Case::new(&program, &[&rounds.to_string()]).options(&[&limited, more].concat())
 }
 
-fn bytes_in(folder: &Path) -> u64 {
-    let files = fs::read_dir(folder).into_iter().flatten().flatten();
-    files.filter_map(|file| file.metadata().ok()).map(|file| file.len()).sum()
-}
-
 /// Reads what is there by now, if it has begun; whether its history was thinned.
-fn look(recording: &Path) -> bool {
+fn look(recording: &Path, limit: u64) -> bool {
     let bytes = bytes_in(recording);
-    assert!(bytes <= LIMIT, "{bytes} bytes");
+    assert!(bytes <= limit, "{bytes} bytes");
     let Ok(trace) = fs::read(recording.join(TRACE_FILE)) else { return false };
     let Ok(reader) = Reader::new(&trace) else { return false };
     let profile = Profile::read(&trace, |_| ()).expect("a trace");
@@ -56,7 +59,7 @@ fn allocated(recording: &Path) -> (Estimate, Option<Adapted>) {
 fn until_it_ends(child: &mut Child, recording: &Path) -> bool {
     let mut was_thinned = false;
     while child.try_wait().expect("a child").is_none() {
-        was_thinned |= look(recording);
+        was_thinned |= look(recording, LIMIT);
         thread::sleep(Duration::from_millis(300));
     }
     was_thinned
@@ -68,7 +71,7 @@ fn a_trace_is_thinned_within_its_limit_and_its_totals_stay() {
     assert!(until_it_ends(&mut child, &recording), "it was thinned");
     let description = Recording::open(&recording).unwrap().description.expect("a description");
     assert_eq!(description.outcome, Some(Outcome::Exited { code: Some(0) }));
-    assert!(look(&recording), "it still is");
+    assert!(look(&recording, LIMIT), "it still is");
     let (thinned, adapted) = allocated(&recording);
     assert!(adapted.is_some_and(|adapted| adapted.lowest_samples_per_word < 1e-3));
     let whole = case(250, &["--seed", "2", "--disk", "unlimited"]).recorded();
@@ -84,7 +87,7 @@ fn a_trace_is_thinned_within_its_limit_and_its_totals_stay() {
 #[test]
 fn a_recording_whose_launcher_was_killed_goes_on_within_its_limit() {
     let (mut child, recording) = case(250, &["--seed", "3"]).start_recorded();
-    while !look(&recording) {
+    while !look(&recording, LIMIT) {
         assert_eq!(child.try_wait().expect("a child"), None, "it runs");
         thread::sleep(Duration::from_millis(300));
     }
@@ -93,14 +96,14 @@ fn a_recording_whose_launcher_was_killed_goes_on_within_its_limit() {
     let described = || Recording::open(&recording).unwrap().description.expect("a description");
     let pid = described().pid;
     while is_alive(pid) && described().outcome.is_none() {
-        look(&recording);
+        look(&recording, LIMIT);
         thread::sleep(Duration::from_millis(300));
     }
     let description = described();
     assert_eq!(description.outcome, Some(Outcome::Exited { code: None }));
     let noted = |note: &String| note.contains("near the limit of --disk");
     assert!(description.notes.iter().any(noted), "{:?}", description.notes);
-    assert!(look(&recording), "its history is thinned");
+    assert!(look(&recording, LIMIT), "its history is thinned");
     let (declined, _) = allocated(&recording);
     let (whole, _) =
         allocated(&case(250, &["--rate", "1e-5", "--disk", "unlimited"]).recorded().recording);
