@@ -58,7 +58,7 @@ const SITES: [Site; 6] = [
     Site { function: "leak", pace: 0.0015, words: 250, lifetime: NEVER, active: (0, LENGTH) },
     // It worked at first only, and most of it was kept for longer.
     Site { function: "load", pace: 0.05, words: 600, lifetime: 5e6, active: (0, LENGTH / 4) },
-    // The same size as another site's, in a burst.
+    // A burst of blocks that are as large as another site's.
     Site {
         function: "burst",
         pace: 0.3,
@@ -388,7 +388,7 @@ fn call_sites_of_thinned_histories_are_within_their_errors() {
         }
     }
     assert!(judged >= 8.0, "{judged} have samples enough");
-    // Of one site all quantities may err together; sites are sampled independently.
+    // All quantities of one site may err together; sites are sampled independently.
     let independent = runs * SITES.len() as f64;
     let (share, mean) = (within / judged, standardised / judged);
     let least = 0.997 - BOUND * (0.003 * 0.997 / independent).sqrt();
