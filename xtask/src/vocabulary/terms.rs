@@ -135,11 +135,6 @@ const TERMS: &[Term] = &[
     term("Suspects", "Points"),
     term("thin", "subsample").within(PROFILE),
     term("Thin", "Subsample"),
-    term("thinned", "subsampled").within(ENGINE),
-    term("thinned", "subsampled").within(COMMANDS).except(&[
-        ("thinned", "the file of a trace whose history is thinned"),
-        ("is_thinned", "the same"),
-    ]),
     term("Thinned", "Subsampled").within(ENGINE),
     term("tails", "live_packets").within(&["crates/memtrail/src", "crates/recording"]),
     // Command line.
