@@ -17,7 +17,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 use super::watch::{bytes_in, is_being_thinned};
 use crate::survival::{child_of, send};
 
-const LIMIT: u64 = 4 << 20;
+const LIMIT: u64 = 8 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
@@ -29,10 +29,10 @@ enum Victim {
 fn kill(program: &Program, victim: Victim, seed: u64) -> bool {
     let context = format!("{victim:?}, seed {seed}");
     let chosen = |name: &str, end: u64| xxh3_64_with_seed(name.as_bytes(), seed) % end;
-    let options = ["--rate", "5e-4", "--disk", "4MiB", "--seed", &seed.to_string()];
+    let options = ["--rate", "1e-3", "--disk", "8MiB", "--seed", &seed.to_string()];
     let sessions = tempfile::tempdir().expect("a folder");
     let path = sessions.path().to_str().expect("a name");
-    let case = Case::new(program, &["60"]).options(&options).variable("XDG_RUNTIME_DIR", path);
+    let case = Case::new(program, &["600"]).options(&options).variable("XDG_RUNTIME_DIR", path);
     let (mut launcher, recording) = case.start_recorded();
     let described = || Recording::open(&recording).ok()?.description;
     let is_described = wait_until(&mut launcher, || described().is_some());
