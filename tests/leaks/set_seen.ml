@@ -1,5 +1,5 @@
-(* A set of all that was seen, to drop duplicates; the twin has a set an hour.
-   run leak 300000: Set_seen.Seen.ids grows, allocated in Set_seen.Seen.add
+(* A set of all that was seen, to drop duplicates; the twin has a set an hour. The module makes the strings.
+   run leak 300000: Set_seen.Seen.ids grows, allocated in Set_seen.Seen.add or Set_seen
    run sound 300000: no suspect
    long 2000000 *)
 module Strings = Set.Make (String)
