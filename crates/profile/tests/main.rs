@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod analysis;
+mod begun;
 mod calls;
 mod corpus;
 mod estimates;

@@ -10,11 +10,10 @@ use memtrail_profile::time::Elapsed;
 use memtrail_test_support::is_whole_run;
 use memtrail_trace::rates::RateChanges;
 use memtrail_trace::thin::{Thinning, plan, write};
-use memtrail_trace::write::{AllocEvent, StreamWriter, Version, info_packet};
-use memtrail_trace::{
-    BlockId, Bytes, Code, DomainId, SampleRate, Source, Timestamp, TraceInfo, Words,
-};
+use memtrail_trace::write::AllocEvent;
+use memtrail_trace::{BlockId, Bytes, Code, SampleRate, Source, Timestamp, Words};
 
+use crate::begun::begin_history;
 use crate::estimates::{Sampler, Score};
 
 const RATE: f64 = 0.02;
@@ -45,22 +44,7 @@ struct History {
 /// A program with blocks of three sizes, most of which die soon.
 fn history(seed: u64) -> History {
     let mut sampler = Sampler::new(seed, RATE);
-    let info = TraceInfo {
-        sample_rate: SampleRate(RATE),
-        word_bits: 64,
-        executable: "thinned".into(),
-        host: String::new(),
-        runtime_params: String::new(),
-        pid: 1,
-        start: Timestamp(START),
-        context: None,
-    };
-    let mut trace = vec![0; 1 << 15];
-    let length = info_packet(&mut trace, &info, Version::V2).unwrap();
-    trace.truncate(length);
-    let buffer = vec![0; 1 << 15];
-    let (domain, first) = (DomainId(0), BlockId(0));
-    let mut stream = StreamWriter::new(buffer, Version::V2, 1, domain, info.start, first).unwrap();
+    let (mut trace, mut stream) = begin_history(RATE, START);
     let mut live: BinaryHeap<Reverse<(u64, BlockId)>> = BinaryHeap::new();
     let (mut all, mut thinned, mut written) = (Vec::new(), 0, 0);
     for block in 0..BLOCKS {

@@ -2,8 +2,8 @@
 //! it was alive at moments of the past. The truth is within three standard errors as often as they promise, and they are
 //! not too small.
 //!
-//! Sites differ in rate, size and lifetime. The recorder changes its sampling rate on the way, some histories have heap
-//! snapshots, which keep the blocks that they name, and some have lists of threads, which keep blocks within their stretches.
+//! Sites differ in rate, size and lifetime. The recorder changes its sampling rate on the way. Some histories have heap
+//! snapshots, which keep the blocks that they name. Some have lists of threads, which keep blocks within their stretches.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -14,11 +14,10 @@ use memtrail_profile::time::Elapsed;
 use memtrail_test_support::is_whole_run;
 use memtrail_trace::rates::RateChanges;
 use memtrail_trace::thin::{Thinning, Unthinned, plan, write};
-use memtrail_trace::write::{AllocEvent, StreamWriter, Version, info_packet};
-use memtrail_trace::{
-    BlockId, Bytes, Code, DomainId, Location, SampleRate, Source, Timestamp, TraceInfo, Words,
-};
+use memtrail_trace::write::{AllocEvent, StreamWriter};
+use memtrail_trace::{BlockId, Bytes, Code, Location, Source, Timestamp, Words};
 
+use crate::begun::begin_history;
 use crate::estimates::{Random, Sampler};
 
 const RATE: f64 = 0.1;
@@ -103,21 +102,7 @@ struct Recorder {
 
 impl Recorder {
     fn new() -> Self {
-        let info = TraceInfo {
-            sample_rate: SampleRate(RATE),
-            word_bits: 64,
-            executable: "thinned".into(),
-            host: String::new(),
-            runtime_params: String::new(),
-            pid: 1,
-            start: Timestamp(START),
-            context: None,
-        };
-        let mut trace = vec![0; 1 << 15];
-        let length = info_packet(&mut trace, &info, Version::V2).unwrap();
-        trace.truncate(length);
-        let (buffer, domain, first) = (vec![0; 1 << 15], DomainId(0), BlockId(0));
-        let stream = StreamWriter::new(buffer, Version::V2, 1, domain, info.start, first).unwrap();
+        let (trace, stream) = begin_history(RATE, START);
         Self {
             trace,
             stream,

@@ -1,4 +1,4 @@
-//! What the machine runs.
+//! Sources of the programs that the machine runs.
 
 use std::path::{Path, PathBuf};
 

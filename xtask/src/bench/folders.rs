@@ -1,4 +1,4 @@
-//! Where benchmarks find what is built, and keep what they need.
+//! Folders of benchmarks: that of built programs, and one for their own files.
 
 use std::path::PathBuf;
 

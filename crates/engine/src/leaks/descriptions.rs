@@ -418,7 +418,7 @@ pub fn of_process(response: &LeaksResponse) -> String {
     let LeaksResponse { owners, alive, snapshots, .. } = response;
     let judged = if *snapshots == 0 { "call site" } else { "owner" };
     let share = percent(unjudged_share(response));
-    let unjudged = is_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
+    let unjudged = is_share_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
     let unjudged = unjudged.unwrap_or_default();
     let (owners, snapshots) = (counted(*owners, judged), counted(*snapshots, "snapshot"));
     let unrecorded = response.unrecorded.as_ref();
@@ -432,9 +432,14 @@ pub(super) fn unjudged_share(response: &LeaksResponse) -> f64 {
     response.unjudged.share_of(response.alive + response.unowned + response.after_last)
 }
 
-/// True if so much cannot be judged that there is no verdict.
-pub fn is_unjudged(response: &LeaksResponse) -> bool {
+/// True if too much of what is alive cannot be judged.
+pub(super) fn is_share_unjudged(response: &LeaksResponse) -> bool {
     unjudged_share(response) >= MIN_UNJUDGED
+}
+
+/// True if there is no verdict for lack of samples: on too much of what is alive, or on anything.
+pub fn is_unjudged(response: &LeaksResponse) -> bool {
+    is_share_unjudged(response) || response.evidence.is_sparse()
 }
 
 /// Of a recording of OCaml's heap and of `malloc`, without snapshots.
@@ -455,7 +460,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
         let least = percent(super::verdict::SHARE);
         summary.push(format!("no call site grew steadily by {least} of that or more"));
         let share = unjudged_share(response);
-        if is_unjudged(response) {
+        if is_share_unjudged(response) {
             summary.push(format!(
                 "{} of it cannot be judged: the reasons are with its call sites; record longer, or with a higher --rate",
                 percent(share)

@@ -13,7 +13,7 @@ use crate::limit::Limit;
 /// no suspect, nor is memory that comes and goes. If there is no suspect, the largest owners are listed with the reason.
 ///
 /// In C, C++ and Rust (`memtrail run --native`) a suspect is a call site that allocates ever more than is
-/// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. Of an OCaml
+/// freed. With `--snapshot exit`, blocks to which nothing refers are listed before, by a conservative scan. For an OCaml
 /// program with its memory from malloc (`memtrail run --native=also`) both are judged.
 ///
 /// For a folder of several processes, all suspects are listed, the largest growth first.

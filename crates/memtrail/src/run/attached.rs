@@ -55,7 +55,7 @@ impl AttachedSession {
 
     /// Leaves a process behind that writes for the agent where that cannot, and completes the recording in the end.
     pub(crate) fn leave_behind(mut self) {
-        let is_kept = keeper::start(self.session.folder(), self.relay.as_mut());
+        let is_kept = keeper::start(self.session.folder(), None, self.relay.as_mut());
         if let Some(relay) = self.relay.take() {
             relay.end(!is_kept);
         }

@@ -26,6 +26,11 @@ impl FamilyFolder {
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
+
+    /// The folder, if it was made for the recordings.
+    pub(super) fn path_if_new(&self) -> Option<&Path> {
+        self.is_new.then_some(&self.path)
+    }
 }
 
 impl Drop for FamilyFolder {

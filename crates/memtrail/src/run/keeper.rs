@@ -28,17 +28,24 @@ const LOOK: Duration = Duration::from_millis(500);
 pub(crate) struct Args {
     /// The session's folder
     session: PathBuf,
+    /// A folder for recordings, to be removed if there are none
+    #[arg(long)]
+    family: Option<PathBuf>,
 }
 
 /// Starts it, if recorded processes run on; whether the session is its own from now on. Before it
 /// answers them, `relay` has ended to.
-pub(super) fn take_over(session: &Path, relay: Option<&mut Service>) -> bool {
+pub(super) fn take_over(
+    session: &Path,
+    family: Option<&Path>,
+    relay: Option<&mut Service>,
+) -> bool {
     let begin = started_at(std::process::id()).unwrap_or(0);
     let options = Options::load(session).ok();
     if kept_for(session, options.as_ref(), begin).is_empty() {
         return false;
     }
-    start(session, relay)
+    start(session, family, relay)
 }
 
 /// The processes for whose sake a session is kept: those that are recorded, and with `--children` all that may start some. A
@@ -52,12 +59,15 @@ fn kept_for(session: &Path, options: Option<&Options>, begin: u64) -> Vec<u32> {
 }
 
 /// Starts it, whichever processes the session has.
-pub(super) fn start(session: &Path, relay: Option<&mut Service>) -> bool {
+pub(super) fn start(session: &Path, family: Option<&Path>, relay: Option<&mut Service>) -> bool {
     if let Some(relay) = relay {
         relay.pause();
     }
     let mut command = Command::new("/proc/self/exe");
     command.arg("keep-session").arg(session).current_dir("/");
+    if let Some(family) = family {
+        command.arg("--family").arg(family);
+    }
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     process::detach(&mut command);
     command.spawn().is_ok()
@@ -87,5 +97,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     // How they ended is not known, and nothing is printed.
     ending::finalize(&session, 0, End::Exited(0));
     drop(relay);
+    if let Some(family) = &args.family {
+        // Fails if there are recordings.
+        let _ = std::fs::remove_dir(family);
+    }
     Ok(ExitCode::SUCCESS)
 }

@@ -64,7 +64,8 @@ pub(super) fn watch(
     };
     drop(disk);
     let mut recorded = ending::finalize(&session, pid, end);
-    let kept = keeper::take_over(session.folder(), relay.as_mut());
+    let to_remove = family.as_ref().and_then(FamilyFolder::path_if_new);
+    let kept = keeper::take_over(session.folder(), to_remove, relay.as_mut());
     if !kept && recorded.has_alive() {
         // It ended between the two looks: nobody else completes its recording.
         recorded = ending::finalize(&session, pid, end);

@@ -13,7 +13,8 @@ pub(super) fn recordings(path: &Path, is_folder: bool) -> Result<Vec<PathBuf>, F
     }
     let mut all = members(path)?;
     for family in folders_within(path) {
-        all.extend(members(&family)?);
+        // Other folders may be there, which this user cannot read.
+        all.extend(members(&family).unwrap_or_default());
     }
     Ok(all)
 }

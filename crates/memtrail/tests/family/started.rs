@@ -84,6 +84,24 @@ fn a_program_that_a_shell_in_the_background_starts_later_is_recorded() {
 }
 
 #[test]
+fn a_folder_without_recordings_goes_with_the_shell_in_the_background() {
+    let folder = tempfile::tempdir().unwrap();
+    let family = folder.path().join("none.family");
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--children", "-o"])
+        .arg(&family)
+        .args(["--", "sh", "-c", "(sleep 1; true) > /dev/null 2>&1 & exit 0"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let begun = Instant::now();
+    while family.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{family:?} stays");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
 fn processes_without_samples_are_listed_and_not_opened() {
     let program = build(&named("ocaml-4.14.1000"), "family");
     let path = program.path.to_str().expect("a path in UTF-8");

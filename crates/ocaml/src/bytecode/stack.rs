@@ -16,8 +16,8 @@ const THREAD_SP: u64 = 48;
 /// Words that a call pushes: return address, environment, number of further arguments.
 pub const FRAME_WORDS: u64 = 3;
 
-/// True if the word after a code address is of an exception handler, which `PUSHTRAP` pushes: the link to the one
-/// before it, an address in the stack or a distance as an integer. After a return address is an environment, a block.
+/// True if the word after a code address is of an exception handler, which `PUSHTRAP` pushes. It is the link to the handler
+/// before: an address in the stack, or a distance as an integer. After a return address is an environment, a block.
 pub const fn is_handler(stack: Extent, next: u64) -> bool {
     let in_stack = next >= stack.start && next <= stack.start.saturating_add(stack.bytes);
     next & 1 == 1 || in_stack

@@ -274,7 +274,7 @@ impl Found {
     }
 }
 
-/// True if a stack has memory of which no block was sampled, although others of that size have samples: it is so new that no
+/// True if a root that is no variable has memory without samples, although others of that size have some. It is so new that no
 /// sample of it was noted yet. A collection in the midst of `Array.append` finds the new array there each time.
 fn is_new(evidence: &Evidence, series: &Series, owner: &OwnerEvidence, size: f64) -> bool {
     let is_variable = |place: &usize| {

@@ -44,7 +44,7 @@ fn are_all_dead(pid: u32) -> bool {
         let (_, state) = stat.rsplit_once(") ").unwrap_or_default();
         state.starts_with(['Z', 'X'])
     };
-    // Where the kernel hides threads, nothing is known of them.
+    // The kernel may hide threads: then nothing is known of them.
     states.peek().is_some() && states.all(is_dead)
 }
 

@@ -1,5 +1,5 @@
-//! A service that is left on for a month of work, within a few megabytes: its leaks are found after an hour, a day and the
-//! month, and they are said to have begun when they did.
+//! A service that is left on for a month of work, within a few megabytes. Its leaks are found after an hour, a day and the
+//! month, with the moments at which they began.
 //!
 //! Leaks are judged by the clock of allocation, so an hour is a number of requests.
 
