@@ -208,8 +208,9 @@ on_each!(thread_identifiers_do_not_move, |compiler| {
 #[test]
 fn those_at_moments_keep_to_a_part_of_the_disk_space() {
     let program = build(&named("system"), "heap_replaced");
-    let case = Case::new(&program, &["60"]);
-    let options = ["--snapshot", "every-major", "--disk", "8MiB", "--rate", "1e-4"];
+    // Snapshots of three times their part: on a slow machine half of them fit exactly.
+    let case = Case::new(&program, &["120"]);
+    let options = ["--snapshot", "every-major", "--disk", "6MiB", "--rate", "1e-4"];
     let recorded = case.options(&options).same();
     let all = snapshots_of(&recorded.recording);
     let bytes = |number: u64| {
@@ -223,5 +224,5 @@ fn those_at_moments_keep_to_a_part_of_the_disk_space() {
     // A few may have been written after the last look.
     let sum: u64 = numbers.iter().map(|&number| bytes(number)).sum();
     let largest = numbers.iter().map(|&number| bytes(number)).max().expect("snapshots");
-    assert!(sum <= (2 << 20) + 4 * largest, "{sum} bytes");
+    assert!(sum <= (6 << 20) / 4 + 4 * largest, "{sum} bytes");
 }
