@@ -1,7 +1,7 @@
 //! The answers to [`Presets`] and
 //! [`Conditions`].
 
-use memtrail_profile::filter::{Condition, ConditionError, Filter};
+use memtrail_profile::filter::{Condition, ConditionError, ConditionForm, Filter};
 use memtrail_profile::presets;
 use memtrail_profile::presets::Preset;
 use serde::Serialize;
@@ -45,8 +45,8 @@ pub(crate) enum ConditionCheck {
     Valid {
         canonical: String,
         description: String,
-        #[cfg_attr(feature = "typescript", ts(type = "unknown"))]
-        condition: Condition,
+        /// The condition as the fields of a form.
+        condition: ConditionForm,
     },
     Invalid {
         error: ConditionProblem,
@@ -84,7 +84,7 @@ pub(crate) fn conditions(query: &Conditions) -> ResponseBody {
         Ok(condition) => ConditionCheck::Valid {
             canonical: condition.to_string(),
             description: condition.description(),
-            condition,
+            condition: condition.form(),
         },
         Err(ConditionError { at, message, hint }) => {
             ConditionCheck::Invalid { error: ConditionProblem { at, message, hint } }

@@ -1,7 +1,5 @@
 //! Filters that answer common questions, with the reason in words.
 
-use serde::Serialize;
-
 use crate::filter::description::time;
 use crate::filter::{Between, Clause, Collected, Condition, Millionths, Moment};
 use crate::live_series::Point;
@@ -9,7 +7,7 @@ use crate::profile::Profile;
 use crate::time::Elapsed;
 
 /// A filter with a name.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Preset {
     /// A stable name: `leak`, `peak`, `temporary`, `growth`.
     pub id: &'static str,

@@ -10,8 +10,8 @@
 //!
 //! `K`, `KB` and `KiB` all are 1,024 bytes, in capitals or not. A size without a unit is in bytes, a
 //! duration without one in seconds. Values are exact: what is finer than a byte or a microsecond is
-//! cut off. `web/src/filter/parse.ts` has the same grammar; `crates/profile/tests/conditions.json` holds
-//! both to it.
+//! cut off. `crates/profile/tests/conditions.json` has
+//! examples.
 #![forbid(unsafe_code)]
 
 mod duration;

@@ -1,7 +1,6 @@
 /** What is compared with what, and how: selected here, kept in the URL. */
 import type { ComponentChildren } from "preact";
-import { describe } from "../filter/description.ts";
-import { tryCondition } from "../filter/parse.ts";
+import { checkOf } from "../filter/checks.ts";
 import { about } from "../state/about.ts";
 import { go, page, withParam } from "../state/page.ts";
 import { Icon } from "../widgets/Icon.tsx";
@@ -52,8 +51,8 @@ export function Sides({ before }: { before: Side }) {
 /** The conditions of a side as words. */
 export function filterInWords({ filter }: Side): string {
   const words = filter.map((text) => {
-    const condition = tryCondition(text);
-    return condition instanceof Error ? text : describe(condition);
+    const check = checkOf(text);
+    return check && "description" in check ? check.description : text;
   });
   return words.length > 0 ? words.join(" and ") : "all memory";
 }

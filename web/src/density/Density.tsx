@@ -1,5 +1,6 @@
 /** Lifetimes: when blocks were allocated against how long they lived, coloured by bytes. */
 import "./density.css";
+import { useComputed } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useQuery } from "../engine/useQuery.ts";
 import { useKeys } from "../shell/keys.ts";
@@ -18,7 +19,7 @@ import { extentOf, ramp, type Extent } from "./ramp.ts";
 
 function Lifetimes() {
   // The plot shows what its own conditions leave out, too: they can be widened again.
-  const here = useMemo(() => selectedRanges(filter.value), [filter.value]);
+  const here = useComputed(() => selectedRanges(filter.value)).value;
   const { response, error, late } = useQuery({ query: "density", rec: rec.value, filter: here.rest });
   const density = useMemo<Density | null>(
     () =>

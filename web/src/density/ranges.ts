@@ -1,7 +1,7 @@
 /** A stretch of the plot as conditions, and back. */
-import { at as moment, type Moment } from "../filter/condition.ts";
-import { tryCondition } from "../filter/parse.ts";
-import { printCondition } from "../filter/print.ts";
+import { conditionOf } from "../filter/checks.ts";
+import { microseconds, writeRange } from "../filter/write.ts";
+import type { RangeEnd } from "../generated/responses.ts";
 import { columns, type Bins, type Stretches } from "./plot.ts";
 
 /** Conditions that the plot sets; what it shows is asked for without them. */
@@ -13,9 +13,8 @@ export function conditionsOf(bins: Bins, { allocated, lifetime }: Stretches): st
   if (allocated[0] > start || allocated[1] < end) {
     // No finer than a tenth of a bin: 20.25 s, and not 20.253906 s.
     const grain = 10 ** Math.floor(Math.log10((end - start) / columns(bins)) - 1);
-    const [from, to] = [floor(allocated[0], grain), ceiling(allocated[1], grain)].map(moment);
-    const range = { from: from!, to: to! };
-    conditions.push(printCondition({ key: "allocated", not: false, values: [range] }));
+    const from = microseconds(floor(allocated[0], grain));
+    conditions.push(writeRange("allocated", { from, to: microseconds(ceiling(allocated[1], grain)) }));
   }
   if (lifetime === null) {
     conditions.push("collected:never");
@@ -23,9 +22,7 @@ export function conditionsOf(bins: Bins, { allocated, lifetime }: Stretches): st
     const [shortest, longest] = [bins.lifetimes[0]!, bins.lifetimes.at(-1)!];
     const from = lifetime[0] > shortest ? inDigits(lifetime[0] * 1e6, floor) : null;
     const to = lifetime[1] < longest ? inDigits(lifetime[1] * 1e6, ceiling) : null;
-    if (from !== null || to !== null) {
-      conditions.push(printCondition({ key: "lifetime", not: false, values: [{ from, to }] }));
-    }
+    if (from !== null || to !== null) conditions.push(writeRange("lifetime", { from, to }));
   }
   return conditions;
 }
@@ -62,20 +59,17 @@ export function selectedRanges(filter: readonly string[]): SelectedRanges {
 }
 
 function stretchOf(text: string): { key: (typeof KEYS)[number]; range: [number | null, number | null] } | null {
-  const condition = tryCondition(text);
-  if (condition instanceof Error || condition.not || condition.values.length !== 1) return null;
-  if (condition.key === "lifetime") {
-    const { from, to } = condition.values[0]!;
-    return { key: "lifetime", range: [from === null ? null : from / 1e6, to === null ? null : to / 1e6] };
-  }
-  if (condition.key !== "allocated") return null;
+  const condition = conditionOf(text);
+  if (!condition || condition.not || condition.values.length !== 1) return null;
+  const key = KEYS.find((key) => key === condition.key);
   const { from, to } = condition.values[0]!;
   const ends = [seconds(from), seconds(to)] as const;
-  return ends[0] === undefined || ends[1] === undefined ? null : { key: "allocated", range: [ends[0], ends[1]] };
+  return !key || ends[0] === undefined || ends[1] === undefined ? null : { key, range: [ends[0], ends[1]] };
 }
 
 /** Seconds; nothing for a moment that depends on the recording. */
-function seconds(moment: Moment | null): number | null | undefined {
+function seconds(moment: RangeEnd | null): number | null | undefined {
   if (moment === null) return null;
+  if (typeof moment === "number") return moment / 1e6;
   return typeof moment === "object" && "us" in moment ? moment.us / 1e6 : undefined;
 }

@@ -5,13 +5,10 @@ import { addCondition } from "../state/filter.ts";
 import { useFirstFocus } from "../widgets/focus.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Popover } from "../widgets/Popover.tsx";
-import { ConditionError, type Key } from "./condition.ts";
+import { checkOf, whenChecked } from "./checks.ts";
 import { ConditionForm } from "./ConditionForm.tsx";
 import { newDraft } from "./draft.ts";
-import { KINDS, type Kind } from "./kinds.ts";
-import { tryCondition } from "./parse.ts";
-import { printCondition } from "./print.ts";
-import { describe } from "./description.ts";
+import { KINDS, type Key, type Kind } from "./kinds.ts";
 
 export const addOpen = signal(false);
 
@@ -47,13 +44,19 @@ function Menu({ onKind, onCondition }: { onKind(key: Key): void; onCondition(con
   const [text, setText] = useState("");
   const root = useRef<HTMLDivElement>(null);
   useFirstFocus(root);
-  const condition = text.includes(":") ? tryCondition(text.trim()) : null;
+  const isText = text.includes(":");
+  const check = isText ? checkOf(text.trim()) : null;
   const wanted = text.trim().toLowerCase();
-  const found = condition
+  const found = isText
     ? []
     : KINDS.filter(({ title, what, key }) => `${title} ${what} ${key}`.toLowerCase().includes(wanted));
   const groups = [...new Set(found.map(({ group }) => group))];
   const [only] = found;
+  // Enter may come before the engine has said what the text is.
+  const take = async () => {
+    const said = await whenChecked(text.trim());
+    if ("canonical" in said) onCondition(said.canonical);
+  };
   return (
     <div class="condition-menu" ref={root}>
       <input
@@ -72,19 +75,19 @@ function Menu({ onKind, onCondition }: { onKind(key: Key): void; onCondition(con
           }
           if (event.key !== "Enter") return;
           event.preventDefault();
-          if (condition && !(condition instanceof ConditionError)) onCondition(printCondition(condition));
-          else if (!condition && only) onKind(only.key);
+          if (isText) void take();
+          else if (only) onKind(only.key);
         }}
       />
-      {condition instanceof ConditionError && (
+      {check && "error" in check && (
         <p class="condition-preview wrong">
-          {condition.message}
-          {condition.hint && <small class="quiet">{condition.hint}</small>}
+          {check.error.message}
+          {check.error.hint && <small class="quiet">{check.error.hint}</small>}
         </p>
       )}
-      {condition && !(condition instanceof ConditionError) && (
-        <button type="button" class="menu-item" onClick={() => onCondition(printCondition(condition))}>
-          {describe(condition)} <kbd>Enter</kbd>
+      {check && "canonical" in check && (
+        <button type="button" class="menu-item" onClick={() => onCondition(check.canonical)}>
+          {check.description} <kbd>Enter</kbd>
         </button>
       )}
       {groups.map((group) => (

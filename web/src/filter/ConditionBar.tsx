@@ -9,12 +9,10 @@ import { filterError } from "../state/sums.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Popover } from "../widgets/Popover.tsx";
 import { AddFilter, addOpen } from "./AddFilter.tsx";
-import { ConditionError } from "./condition.ts";
+import { checkOf } from "./checks.ts";
 import { ConditionForm } from "./ConditionForm.tsx";
 import { draftOf } from "./draft.ts";
-import { tryCondition } from "./parse.ts";
 import { Presets } from "./Presets.tsx";
-import { describe } from "./description.ts";
 
 export function ConditionBar() {
   const conditions = filter.value;
@@ -71,15 +69,17 @@ interface ConditionProps {
 }
 
 function Condition({ text, index, objection }: ConditionProps) {
-  const condition = tryCondition(text);
-  const wrong = condition instanceof ConditionError ? condition.message : objection?.message;
-  const words = condition instanceof ConditionError ? text : describe(condition);
+  const check = checkOf(text);
+  const refused = check && "error" in check ? check.error.message : null;
+  const valid = check && "condition" in check ? check : null;
+  const wrong = refused ?? objection?.message;
+  const words = valid?.description ?? text;
   return (
     <li>
       <span class={`condition ${wrong ? "wrong" : ""}`}>
-        {condition instanceof ConditionError ? (
+        {!valid ? (
           <span class="condition-text mono" title={wrong}>
-            <Icon name="warn" /> {words}
+            {refused !== null && <Icon name="warn" />} {words}
           </span>
         ) : (
           <Popover
@@ -90,7 +90,7 @@ function Condition({ text, index, objection }: ConditionProps) {
           >
             {(close) => (
               <ConditionForm
-                draft={draftOf(condition)}
+                draft={draftOf(valid.condition)}
                 action="Change"
                 objection={objection?.message}
                 onDone={(next) => {

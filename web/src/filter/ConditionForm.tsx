@@ -3,12 +3,11 @@ import { useRef, useState } from "preact/hooks";
 import { useFirstFocus } from "../widgets/focus.ts";
 import { Icon } from "../widgets/Icon.tsx";
 import { Segmented } from "../widgets/Segmented.tsx";
-import { conditionOfDraft, emptyLike, shapeOf, type Draft, type DraftValue } from "./draft.ts";
-import { transformsPaths, type Condition } from "./condition.ts";
+import { checkOf, whenChecked } from "./checks.ts";
+import { emptyLike, textOfDraft, valueAt, type Draft } from "./draft.ts";
 import { NameValue, RangeValue, Words } from "./fields.tsx";
-import { kindOf } from "./kinds.ts";
-import { printCondition } from "./print.ts";
-import { describe } from "./description.ts";
+import { kindOf, transformsPaths } from "./kinds.ts";
+import type { ValueFields } from "./write.ts";
 
 interface Props {
   draft: Draft;
@@ -25,19 +24,28 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
   const root = useRef<HTMLFormElement>(null);
   useFirstFocus(root);
   const kind = kindOf(draft.key);
-  const result = conditionOfDraft(draft);
-  const condition: Condition | null = "key" in result ? result : null;
-  const trouble = "key" in result ? null : result;
-  const change = (index: number, value: DraftValue) =>
+  const text = textOfDraft(draft);
+  const check = text === null ? null : checkOf(text);
+  // Until the engine has said what is typed, what it said of the text before stays.
+  const last = useRef(check);
+  if (check || text === null) last.current = check;
+  const said = last.current;
+  const error = said && "error" in said ? said.error : null;
+  const wrongValue = error && text !== null ? valueAt(draft, error.at) : null;
+  const submit = async () => {
+    const checked = text === null ? null : await whenChecked(text);
+    if (checked && "canonical" in checked) onDone(checked.canonical);
+  };
+  const change = (index: number, value: ValueFields) =>
     setDraft({ ...draft, values: draft.values.map((old, at) => (at === index ? value : old)) });
-  const shape = shapeOf(draft.key);
+  const { shape } = kind;
   return (
     <form
       class="condition-form"
       ref={root}
       onSubmit={(event) => {
         event.preventDefault();
-        if (condition) onDone(printCondition(condition));
+        void submit();
       }}
     >
       <div class="condition-form-head">
@@ -66,7 +74,7 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
                   keyOfCondition={draft.key}
                   value={value}
                   first={index === 0}
-                  invalid={trouble?.index === index && trouble.why !== null}
+                  invalid={wrongValue === index}
                   onChange={(next) => change(index, next)}
                 />
               ) : (
@@ -74,7 +82,7 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
                   keyOfCondition={draft.key}
                   value={value}
                   first={index === 0}
-                  invalid={trouble?.index === index && trouble.why !== null}
+                  invalid={wrongValue === index}
                   onChange={(next) => change(index, next)}
                 />
               )}
@@ -102,16 +110,21 @@ export function ConditionForm({ draft: begin, action, objection, onDone, onCance
           </button>
         </>
       )}
-      <p class={`condition-preview ${trouble?.why ? "wrong" : ""}`} aria-live="polite">
-        {trouble ? (trouble.why ?? "") : condition && describe(condition)}
-        {condition && <code class="faint">{printCondition(condition)}</code>}
+      <p class={`condition-preview ${error ? "wrong" : ""}`} aria-live="polite">
+        {error?.message}
+        {said && "canonical" in said && (
+          <>
+            {said.description}
+            <code class="faint">{said.canonical}</code>
+          </>
+        )}
       </p>
       {objection && <p class="wrong">{objection}</p>}
       <div class="condition-form-foot">
         <button type="button" class="button plain" onClick={onCancel}>
           Cancel
         </button>
-        <button type="submit" class="button main" disabled={!condition}>
+        <button type="submit" class="button main" disabled={!said || error !== null}>
           {action}
         </button>
       </div>

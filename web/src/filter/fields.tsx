@@ -1,9 +1,10 @@
 /** The fields of one value of a condition: words to tick, a name, a range. */
 import { recording } from "../state/about.ts";
-import type { Key } from "./condition.ts";
-import { shapeOf, type Draft, type DraftValue, type Mode } from "./draft.ts";
-import { kindOf } from "./kinds.ts";
+import type { ValueMode } from "../generated/responses.ts";
+import type { Draft } from "./draft.ts";
+import { kindOf, type Key } from "./kinds.ts";
 import { NameInput } from "./NameInput.tsx";
+import type { ValueFields } from "./write.ts";
 
 const WORDS: Partial<Record<Key, readonly string[]>> = {
   heap: ["minor", "major", "external"],
@@ -28,7 +29,7 @@ export function Words({ draft, onChange }: { draft: Draft; onChange(draft: Draft
                 ...draft,
                 values: words
                   .filter((other) => (other === word ? !has(word) : has(other)))
-                  .map((a) => ({ mode: "set", a, b: "" })),
+                  .map((a) => ({ mode: "word", a, b: "" })),
               })
             }
           />
@@ -41,10 +42,10 @@ export function Words({ draft, onChange }: { draft: Draft; onChange(draft: Draft
 
 interface ValueProps {
   keyOfCondition: Key;
-  value: DraftValue;
+  value: ValueFields;
   first: boolean;
   invalid: boolean;
-  onChange(value: DraftValue): void;
+  onChange(value: ValueFields): void;
 }
 
 export function NameValue({ keyOfCondition, value, first, invalid, onChange }: ValueProps) {
@@ -54,7 +55,7 @@ export function NameValue({ keyOfCondition, value, first, invalid, onChange }: V
         class="field"
         aria-label="how names are compared"
         value={value.mode}
-        onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as Mode })}
+        onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as ValueMode })}
       >
         <option value="equals">is</option>
         <option value="contains">contains</option>
@@ -74,7 +75,7 @@ export function NameValue({ keyOfCondition, value, first, invalid, onChange }: V
   );
 }
 
-function modesOf(key: Key): readonly [Mode, string][] {
+function modesOf(key: Key): readonly [ValueMode, string][] {
   if (key === "lifetime" || key === "size") {
     return [
       ["to", "at most"],
@@ -83,7 +84,7 @@ function modesOf(key: Key): readonly [Mode, string][] {
       ["at", "exactly"],
     ];
   }
-  const modes: [Mode, string][] = [
+  const modes: [ValueMode, string][] = [
     ["between", "between"],
     ["at", "at"],
     ["to", "at or before"],
@@ -95,7 +96,7 @@ function modesOf(key: Key): readonly [Mode, string][] {
 const MOMENTS = ["start", "peak", "end", "10%", "50%", "90%"];
 
 export function RangeValue({ keyOfCondition, value, first, invalid, onChange }: ValueProps) {
-  const shape = shapeOf(keyOfCondition);
+  const { shape } = kindOf(keyOfCondition);
   const example = shape === "sizes" ? "4K" : shape === "times" ? "250ms" : "12.5s";
   const hint =
     shape === "sizes"
@@ -123,7 +124,7 @@ export function RangeValue({ keyOfCondition, value, first, invalid, onChange }: 
         class="field"
         aria-label="how it is compared"
         value={value.mode}
-        onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as Mode })}
+        onChange={(event) => onChange({ ...value, mode: event.currentTarget.value as ValueMode })}
       >
         {modesOf(keyOfCondition).map(([mode, title]) => (
           <option key={mode} value={mode}>

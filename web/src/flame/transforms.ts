@@ -2,7 +2,7 @@
  * What can be done to the call tree at a function, site or module, as items of its context menu. Each is a change of the
  * filter or the focus, so that it is in the address, has a chip that removes it, and "back" undoes it.
  */
-import { quoteName } from "../filter/print.ts";
+import { quoteName } from "../filter/write.ts";
 import { joins, showWhy, showWhyOfPath } from "../heap/join/links.ts";
 import { addCondition } from "../state/filter.ts";
 import { go, page, param, withParam } from "../state/page.ts";

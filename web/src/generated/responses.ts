@@ -459,9 +459,19 @@ export type Conclusion = {
 export type ConditionCheck = {
   canonical: string,
   description: string,
-  condition: unknown,
+  /** The condition as the fields of a form. */
+  condition: ConditionForm,
 } | {
   error: ConditionProblem,
+};
+
+/** A condition and its values. */
+export type ConditionForm = {
+  /** [`Clause::key`]. */
+  key: string,
+  /** Whether it must not hold. */
+  not: boolean,
+  values: Array<ValueForm>,
 };
 
 /** What is wrong with a condition. */
@@ -1359,6 +1369,13 @@ export type ProcessSuspect = {
   freed: number,
 };
 
+/** An end of a range. */
+export type RangeEnd = string | number | {
+  us: number,
+} | {
+  ppm: number,
+};
+
 /** What has come to a recording. */
 export type RecordingEvent = {
   "kind": "added",
@@ -2088,6 +2105,21 @@ export type Unrecorded = {
   /** All of that, in a sentence. */
   description: string,
 };
+
+/** One of the values of which any will do. */
+export type ValueForm = {
+  mode: ValueMode,
+  /** The name, the word, or the end of the range that is given, in its text form; of a range, the lower one. */
+  a: string,
+  /** The upper end of a range with two. */
+  b: string,
+  /** The range's ends, where it has them. */
+  from: RangeEnd | null,
+  to: RangeEnd | null,
+};
+
+/** How a value is given. */
+export type ValueMode = "at" | "between" | "from" | "to" | "never" | "equals" | "contains" | "regex" | "word";
 
 /** What could be saved in a container. */
 export type Waste = {

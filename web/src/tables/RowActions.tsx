@@ -1,5 +1,5 @@
 /** The line below a table: what can be done with the row under the cursor. */
-import { quoteName } from "../filter/print.ts";
+import { quoteName } from "../filter/write.ts";
 import { WhyButton } from "../heap/join/Buttons.tsx";
 import { addCondition } from "../state/filter.ts";
 import { placeOf as sourceOf } from "../source/place.ts";

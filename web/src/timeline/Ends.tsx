@@ -1,23 +1,22 @@
 /** A range of time, typed. */
 import { useEffect, useState } from "preact/hooks";
-import { ConditionError, at, type Moment, type Range } from "../filter/condition.ts";
-import { parseMoment } from "../filter/parse.ts";
+import { whenChecked } from "../filter/checks.ts";
+import { microseconds, writeSeconds } from "../filter/write.ts";
 import { parseWall } from "./axis.ts";
-import { typed } from "./ranges.ts";
+import type { Typed } from "./ranges.ts";
 
 interface Props {
   /** "allocated": what the two fields are of. */
   name: string;
-  range: Range<Moment> | null;
+  range: Typed | null;
   /** Seconds since 1970 at time 0: times of day can be typed. */
   startUnix: number;
-  onChange(range: Range<Moment>): void;
+  onChange(range: Typed): void;
 }
 
 export function Ends({ name, range, startUnix, onChange }: Props) {
-  const [from, to] = typed(range);
-  const present = range ?? { from: null, to: null };
-  const point = range !== null && from === to && from !== "";
+  const { from, to } = range ?? { from: "", to: "" };
+  const point = from === to && from !== "";
   return (
     <span class="ends">
       <End
@@ -25,7 +24,7 @@ export function Ends({ name, range, startUnix, onChange }: Props) {
         text={from}
         placeholder="start"
         startUnix={startUnix}
-        onChange={(moment) => onChange({ ...present, from: moment, to: point ? moment : present.to })}
+        onChange={(moment) => onChange({ from: moment, to: point ? moment : to })}
       />
       <span class="faint">–</span>
       <End
@@ -33,7 +32,7 @@ export function Ends({ name, range, startUnix, onChange }: Props) {
         text={to}
         placeholder="end"
         startUnix={startUnix}
-        onChange={(moment) => onChange({ ...present, to: moment })}
+        onChange={(moment) => onChange({ from, to: moment })}
       />
     </span>
   );
@@ -44,7 +43,8 @@ interface EndProps {
   text: string;
   placeholder: string;
   startUnix: number;
-  onChange(moment: Moment | null): void;
+  /** The moment in its text form, or "". */
+  onChange(moment: string): void;
 }
 
 function End({ label, text, placeholder, startUnix, onChange }: EndProps) {
@@ -54,16 +54,19 @@ function End({ label, text, placeholder, startUnix, onChange }: EndProps) {
     setDraft(text);
     setWrong(null);
   }, [text]);
-  const commit = () => {
-    if (draft.trim() === text) return;
-    try {
-      const wall = parseWall(draft, startUnix);
-      onChange(draft.trim() === "" ? null : wall === null ? parseMoment(draft) : at(wall));
-      setWrong(null);
-    } catch (error) {
-      if (!(error instanceof ConditionError)) throw error;
-      setWrong(error.message);
+  const commit = async () => {
+    const typed = draft.trim();
+    if (typed === text) return;
+    const wall = parseWall(typed, startUnix);
+    if (typed === "" || wall !== null) {
+      onChange(wall === null ? "" : writeSeconds(microseconds(wall)));
+      return;
     }
+    const check = await whenChecked(`live:${typed}`);
+    const [value] = "condition" in check && check.condition.values.length === 1 ? check.condition.values : [];
+    if ("error" in check) setWrong(check.error.message);
+    else if (value?.mode !== "at") setWrong(`${JSON.stringify(typed)} is not a time`);
+    else onChange(value.a);
   };
   return (
     <input
@@ -76,9 +79,9 @@ function End({ label, text, placeholder, startUnix, onChange }: EndProps) {
       value={draft}
       spellcheck={false}
       onInput={(event) => setDraft(event.currentTarget.value)}
-      onBlur={commit}
+      onBlur={() => void commit()}
       onKeyDown={(event) => {
-        if (event.key === "Enter") commit();
+        if (event.key === "Enter") void commit();
         if (event.key === "Escape") {
           setDraft(text);
           setWrong(null);

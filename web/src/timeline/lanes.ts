@@ -1,8 +1,7 @@
 /** What the two lanes choose, and how a gesture on them changes the filter. */
-import type { Moment, Range } from "../filter/condition.ts";
 import { setConditions } from "../state/filter.ts";
 import { param, type How } from "../state/page.ts";
-import { conditionOf, rangeCondition, type LaneKey, type Span } from "./ranges.ts";
+import { typedRange, writeSpan, type LaneKey, type Span, type Typed } from "./ranges.ts";
 
 /** Elapsed or wall time. */
 export const axis = param("axis", "elapsed");
@@ -17,12 +16,12 @@ function keysOf(key: LaneKey): readonly LaneKey[] {
 
 /** Puts the condition of a lane where the lane's old one was, or at the end. */
 export function choose(key: LaneKey, span: Span, how: How = "push"): void {
-  const condition = conditionOf(key, span);
+  const condition = writeSpan(key, span);
   setConditions(keysOf(key), condition ? [condition] : [], how);
 }
 
-export function chooseTyped(key: LaneKey, range: Range<Moment>): void {
-  const condition = rangeCondition(key, range);
+export function chooseTyped(key: LaneKey, range: Typed): void {
+  const condition = typedRange(key, range);
   setConditions(keysOf(key), condition ? [condition] : []);
 }
 

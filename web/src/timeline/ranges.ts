@@ -1,7 +1,7 @@
 /** Conditions that are ranges of time, as the timeline shows and changes them. */
-import { ConditionError, at, secondsOf, type Moment, type Range } from "../filter/condition.ts";
-import { tryCondition } from "../filter/parse.ts";
-import { printCondition, printMoments } from "../filter/print.ts";
+import { conditionOf } from "../filter/checks.ts";
+import { microseconds, writeRange, writeValue } from "../filter/write.ts";
+import type { RangeEnd, ValueForm } from "../generated/responses.ts";
 
 export type LaneKey = "allocated" | "live" | "collected";
 
@@ -11,11 +11,17 @@ export interface Span {
   to: number | null;
 }
 
+/** The two ends of a range, as they are typed; "" is open. */
+export interface Typed {
+  from: string;
+  to: string;
+}
+
 export interface Shown {
   key: LaneKey;
   spans: Span[];
   /** As the user wrote it: `40%..peak`. One condition of one range can be changed by dragging. */
-  range: Range<Moment> | null;
+  range: Typed | null;
   /** `collected:never`. */
   never: boolean;
 }
@@ -28,38 +34,43 @@ export function shown(
   peak: number,
 ): Shown | null {
   for (const text of conditions) {
-    const condition = tryCondition(text);
-    if (condition instanceof ConditionError || condition.not) continue;
-    if (condition.key !== "allocated" && condition.key !== "live" && condition.key !== "collected") continue;
-    if (!keys.includes(condition.key)) continue;
-    const values: (Range<Moment> | "never")[] = condition.values;
-    const ranges = values.filter((value) => value !== "never");
-    const seconds = (moment: Moment | null) => (moment === null ? null : secondsOf(moment, duration, peak));
+    const condition = conditionOf(text);
+    const key = keys.find((key) => key === condition?.key);
+    if (!condition || !key || condition.not) continue;
+    const ranges = condition.values.filter(({ mode }) => mode !== "never");
+    const seconds = (moment: RangeEnd | null) => (moment === null ? null : secondsOf(moment, duration, peak));
     const [first] = ranges;
     return {
-      key: condition.key,
+      key,
       spans: ranges.map(({ from, to }) => ({ from: seconds(from), to: seconds(to) })),
-      range: first && values.length === 1 ? first : null,
+      range: first && condition.values.length === 1 ? typed(first) : null,
       never: ranges.length < condition.values.length,
     };
   }
   return null;
 }
 
+function secondsOf(moment: RangeEnd, duration: number, peak: number): number {
+  if (moment === "peak") return peak;
+  if (moment === "end") return duration;
+  if (typeof moment !== "object") return 0;
+  return "us" in moment ? moment.us / 1e6 : (moment.ppm / 1e6) * duration;
+}
+
+function typed({ mode, a, b }: ValueForm): Typed {
+  if (mode === "to") return { from: "", to: a };
+  return { from: a, to: mode === "at" ? a : b };
+}
+
 /** The condition for a span, or none if it is open at both sides. */
-export function conditionOf(key: LaneKey, { from, to }: Span): string | null {
-  const moment = (seconds: number | null) => (seconds === null ? null : at(seconds));
-  return rangeCondition(key, { from: moment(from), to: moment(to) });
+export function writeSpan(key: LaneKey, { from, to }: Span): string | null {
+  if (from === null && to === null) return null;
+  const us = (seconds: number | null) => (seconds === null ? null : microseconds(seconds));
+  return writeRange(key, { from: us(from), to: us(to) });
 }
 
-export function rangeCondition(key: LaneKey, range: Range<Moment>): string | null {
-  if (range.from === null && range.to === null) return null;
-  return printCondition({ key, not: false, values: [range] });
-}
-
-/** The two ends of a condition's range, as they are typed. */
-export function typed(range: Range<Moment> | null): [from: string, to: string] {
-  if (!range) return ["", ""];
-  const end = (moment: Moment | null) => (moment === null ? "" : printMoments({ from: moment, to: moment }));
-  return [end(range.from), end(range.to)];
+/** The condition for typed ends, or none if both are open. */
+export function typedRange(key: LaneKey, { from, to }: Typed): string | null {
+  if (from === "" && to === "") return null;
+  return `${key}:${from === to ? from : writeValue({ mode: "between", a: from, b: to })}`;
 }

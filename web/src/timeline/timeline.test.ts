@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { answerAll } from "../filter/examples.ts";
 import { elapsedMark, marks, parseWall, timeSteps, wallMark, zoneOffset } from "./axis.ts";
-import { conditionOf, shown, typed } from "./ranges.ts";
+import { shown, typedRange, writeSpan } from "./ranges.ts";
 import { rounded, step, timeAt, xOf, zoomed, type Scale } from "./scale.ts";
 
 const scale: Scale = { from: 10, to: 20, width: 1000 };
@@ -76,6 +77,7 @@ test("a typed time of day counts from the start, past midnight too", () => {
 });
 
 test("lanes show the conditions of time, and only those that a drag can change are movable", () => {
+  answerAll();
   const of = (...conditions: string[]) => shown(conditions, ["live", "collected"], 100, 40);
   assert.equal(of("allocated:1s..2s", "in:a", "nonsense", "-live:end"), null);
   assert.deepEqual(of("live:peak")?.spans, [{ from: 40, to: 40 }]);
@@ -89,11 +91,16 @@ test("lanes show the conditions of time, and only those that a drag can change a
 });
 
 test("a dragged span as a condition, and its ends as typed", () => {
-  assert.equal(conditionOf("allocated", { from: 1.5, to: 20 }), "allocated:1.5s..20s");
-  assert.equal(conditionOf("live", { from: 3, to: 3 }), "live:3s");
-  assert.equal(conditionOf("collected", { from: null, to: 3 }), "collected:..3s");
-  assert.equal(conditionOf("allocated", { from: null, to: null }), null);
-  assert.deepEqual(typed(shown(["allocated:40%..peak"], ["allocated"], 1, 1)?.range ?? null), ["40%", "peak"]);
-  assert.deepEqual(typed({ from: null, to: "end" }), ["", "end"]);
-  assert.deepEqual(typed(null), ["", ""]);
+  answerAll();
+  assert.equal(writeSpan("allocated", { from: 1.5, to: 20 }), "allocated:1.5s..20s");
+  assert.equal(writeSpan("live", { from: 3, to: 3 }), "live:3s");
+  assert.equal(writeSpan("collected", { from: null, to: 3 }), "collected:..3s");
+  assert.equal(writeSpan("allocated", { from: null, to: null }), null);
+  const typed = (text: string) => shown([text], ["allocated", "live", "collected"], 1, 1)?.range;
+  assert.deepEqual(typed("allocated:40%..peak"), { from: "40%", to: "peak" });
+  assert.deepEqual(typed("collected:..3s"), { from: "", to: "3s" });
+  assert.deepEqual(typed("live:3s"), { from: "3s", to: "3s" });
+  assert.equal(typedRange("live", { from: "", to: "" }), null);
+  assert.equal(typedRange("live", { from: "peak", to: "peak" }), "live:peak");
+  assert.equal(typedRange("allocated", { from: "", to: "1m" }), "allocated:..1m");
 });

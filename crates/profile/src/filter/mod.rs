@@ -33,7 +33,7 @@
 mod condition;
 mod conjunction;
 pub(crate) mod description;
-mod json;
+mod form;
 pub mod names;
 mod parse;
 mod resolve;
@@ -46,6 +46,7 @@ pub use condition::{
     Name,
 };
 pub use conjunction::{Filter, FilterError};
+pub use form::{ConditionForm, ValueForm};
 pub use names::FunctionSet;
 pub use parse::ConditionError;
 pub use resolve::Resolved;

@@ -50,7 +50,7 @@ fn list<T>(
 }
 
 /// A value that ranges are made of.
-trait Spell {
+pub(super) trait Spell {
     fn spell(&self, f: &mut Formatter<'_>) -> fmt::Result;
 }
 

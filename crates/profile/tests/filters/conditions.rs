@@ -21,7 +21,7 @@ fn the_examples_mean_what_they_say() {
                 let said = json!({
                     "text": text,
                     "canonical": condition.to_string(),
-                    "condition": condition,
+                    "condition": condition.form(),
                     "description": condition.description(),
                 });
                 assert_eq!(said, example, "{text}");

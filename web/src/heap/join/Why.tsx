@@ -1,6 +1,6 @@
 /** What retains what a function or call site allocated: owners, and retaining paths as a flame graph. */
 import { useMemo } from "preact/hooks";
-import { transformsPaths, type Key } from "../../filter/condition.ts";
+import { transformsPaths } from "../../filter/kinds.ts";
 import { focusForUrl, labelOfKey } from "../../flame/keys.ts";
 import { recursionOf } from "../../flame/trees.ts";
 import type { OwnerShare, SampledBox } from "../../generated/responses.ts";
@@ -30,7 +30,7 @@ function Why() {
   const name = whyOf.value;
   const path = pathInQuestion();
   // The path is one of the tree that these conditions leave.
-  const transforms = path.length > 0 ? filter.value.filter((text) => transformsPaths(keyOf(text) as Key)) : [];
+  const transforms = path.length > 0 ? filter.value.filter((text) => transformsPaths(keyOf(text))) : [];
   const recursion = path.length > 0 ? recursionOf() : "folded";
   const title = (path.length > 0 ? path : [name]).map(labelOfKey).join(" → ");
   const { response, error, late } = useHeapQuery(

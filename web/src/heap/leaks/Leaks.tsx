@@ -1,7 +1,7 @@
 /** Leak suspects in descriptions, as the engine wrote them: what grows, who allocated it, what owns it. */
 import type { ComponentChildren } from "preact";
 import { useQuery } from "../../engine/useQuery.ts";
-import { printCondition } from "../../filter/print.ts";
+import { quoteName } from "../../filter/write.ts";
 import type { View } from "../../shell/registry.ts";
 import { go, page, rec, withParam } from "../../state/page.ts";
 import { hasSiteLeaks, recording } from "../../state/about.ts";
@@ -74,9 +74,7 @@ function ownerActions({ node, owner, next }: Suspect) {
 }
 
 function siteActions({ allocated }: Suspect) {
-  const calls = allocated.map(({ function: equals }) =>
-    printCondition({ key: "in", not: false, values: [{ equals }] }),
-  );
+  const calls = allocated.map(({ function: name }) => `in:${quoteName(name)}`);
   const title = "the flame graph of what was allocated there and is not freed";
   return (
     <button type="button" class="button small" title={title} onClick={() => showCalls(["live:end", ...calls])}>
