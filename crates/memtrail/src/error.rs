@@ -15,6 +15,7 @@
 //! `run` otherwise ends exactly as the program did.
 
 use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_recording::family::Family;
@@ -66,6 +67,28 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl fmt::Display) -> Self {
         self.hint = Some(hint.to_string());
         self
+    }
+
+    /// A file or folder that the system does not give. Says who may, if it is forbidden.
+    pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Self {
+        let message = format_args!("cannot read {}: {error}", path.display());
+        Self::new(Kind::Input, message).forbidden(path, error)
+    }
+
+    /// The hint of a file that may not be read: other hints are about files that are not there.
+    fn forbidden(self, path: &Path, error: &std::io::Error) -> Self {
+        if error.kind() != std::io::ErrorKind::PermissionDenied {
+            return self;
+        }
+        self.hint(format_args!(
+            "`namei -l {}` shows who may read it",
+            crate::shell_quote::path(path)
+        ))
+    }
+
+    /// Adds a hint, if there is none yet.
+    pub(crate) fn or_hint(self, hint: impl fmt::Display) -> Self {
+        if self.hint.is_some() { self } else { self.hint(hint) }
     }
 
     /// Marks it as one about a name that does not occur in what was looked at, and may in another process of a family.
@@ -149,6 +172,37 @@ impl From<memtrail_recording::Error> for Failure {
             }
             _ => "`memtrail run -- PROGRAM` makes a recording and prints its name",
         };
-        Self::new(Kind::Input, error).hint(hint)
+        let failure = Self::new(Kind::Input, &error);
+        match &error {
+            memtrail_recording::Error::Io { path, source, .. } => failure.forbidden(path, source),
+            _ => failure,
+        }
+        .or_hint(hint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Error, ErrorKind};
+
+    use super::*;
+
+    /// It had the hint of a file that is not there.
+    #[test]
+    fn a_file_that_may_not_be_read_has_its_own_hint() {
+        let path = Path::new("/root/a b.ctf");
+        let hint = |kind: ErrorKind| {
+            let failure = Failure::unreadable(path, &Error::from(kind)).or_hint("name a recording");
+            failure.hint_text().map(str::to_owned)
+        };
+        let who = "`namei -l '/root/a b.ctf'` shows who may read it";
+        assert_eq!(hint(ErrorKind::PermissionDenied).as_deref(), Some(who));
+        assert_eq!(hint(ErrorKind::NotFound).as_deref(), Some("name a recording"));
+        let of_folder = memtrail_recording::Error::Io {
+            action: "open",
+            path: path.into(),
+            source: ErrorKind::PermissionDenied.into(),
+        };
+        assert_eq!(Failure::from(of_folder).hint_text(), Some(who));
     }
 }

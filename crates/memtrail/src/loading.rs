@@ -50,11 +50,12 @@ impl Drop for Progress {
 
 /// Reads a recording as it is now.
 pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId, Failure> {
+    let unreadable = |error| Failure::unreadable(&recording.trace, &error);
     // A file that another process may cut short must not be mapped.
     let bytes: Box<dyn std::ops::Deref<Target = [u8]>> = if recording_facts::grows(recording) {
-        Box::new(std::fs::read(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
+        Box::new(std::fs::read(&recording.trace).map_err(unreadable)?)
     } else {
-        Box::new(MappedFile::open(&recording.trace).map_err(|e| unreadable(&recording.trace, &e))?)
+        Box::new(MappedFile::open(&recording.trace).map_err(unreadable)?)
     };
     let mut progress = Progress::new();
     let read = engine.add(&bytes, describe(recording), |events| progress.tell(events));
@@ -70,11 +71,6 @@ pub(crate) fn describe_snapshot(path: &Path, facts: &SnapshotFacts) -> Descripti
         no_trace: true,
         ..Description::default()
     }
-}
-
-/// A file that the system does not give.
-pub(crate) fn unreadable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
 }
 
 /// A file that is no trace.

@@ -235,9 +235,9 @@ fn read(recording: &Recording) -> Result<Profile, Failure> {
     let path = &recording.trace;
     // A file that another process may cut short must not be mapped.
     let bytes: Box<dyn Deref<Target = [u8]>> = if recording_facts::grows(recording) {
-        Box::new(std::fs::read(path).map_err(|error| loading::unreadable(path, &error))?)
+        Box::new(std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?)
     } else {
-        Box::new(MappedFile::open(path).map_err(|error| loading::unreadable(path, &error))?)
+        Box::new(MappedFile::open(path).map_err(|error| Failure::unreadable(path, &error))?)
     };
     let (threads, rates) = (threads::list(recording), rates::list(recording));
     Profile::read_with(&bytes, threads.map(Into::into), rates.map(Into::into), |_| ())

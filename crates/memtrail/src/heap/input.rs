@@ -114,7 +114,7 @@ fn failed_beside(folder: &Path) -> Vec<String> {
 }
 
 fn cannot_open(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display())).hint(
+    Failure::unreadable(path, error).or_hint(
         "name a recording or a .heap file; `memtrail run --snapshot exit -- PROGRAM` makes one",
     )
 }

@@ -150,7 +150,7 @@ fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure>
         return Ok(Box::new(Vec::new()));
     }
     let path = &recording.trace;
-    let failed = |error: std::io::Error| loading::unreadable(path, &error);
+    let failed = |error: std::io::Error| Failure::unreadable(path, &error);
     // A file that another process may cut short must not be mapped.
     if recording_facts::grows(recording) {
         return Ok(Box::new(std::fs::read(path).map_err(failed)?));

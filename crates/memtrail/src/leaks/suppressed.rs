@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use memtrail_engine::leaks::KnownLeaks;
 
 use crate::error::Failure;
-use crate::loading;
 
 /// Known leaks, which are not to be listed.
 #[derive(Clone, Default, clap::Args)]
@@ -25,6 +24,6 @@ impl Suppressions {
 }
 
 fn read(path: &Path) -> Result<KnownLeaks, Failure> {
-    let text = fs::read(path).map_err(|error| loading::unreadable(path, &error))?;
+    let text = fs::read(path).map_err(|error| Failure::unreadable(path, &error))?;
     Ok(KnownLeaks::parse(&String::from_utf8_lossy(&text)))
 }

@@ -22,8 +22,8 @@ impl Folder {
     /// Opens a folder, and makes it the current one.
     pub(super) fn enter(folder: &Path) -> Result<Self, Failure> {
         let cannot = |error: std::io::Error| {
-            Failure::new(Kind::Input, format_args!("cannot open {}: {error}", folder.display()))
-                .hint("name the folder that has recordings: memtrail mcp --dir DIR")
+            Failure::unreadable(folder, &error)
+                .or_hint("name the folder that has recordings: memtrail mcp --dir DIR")
         };
         let root = folder.canonicalize().map_err(cannot)?;
         std::env::set_current_dir(&root).map_err(cannot)?;

@@ -8,10 +8,10 @@ use memtrail_profile::Profile;
 use memtrail_recording::collections::summary::Summary;
 use memtrail_recording::{FileState, Recording};
 
-use crate::error::{Failure, Kind};
+use crate::error::Failure;
 use crate::process::collections;
 use crate::process::memory::ResidentMemory;
-use crate::rates;
+use crate::{loading, rates};
 
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -35,18 +35,16 @@ impl Process {
 /// Reads the trace, and says so on a terminal if it takes long.
 pub(super) fn read(recording: &Recording) -> Result<Profile, Failure> {
     let path = &recording.trace;
-    let wrong = |error: &dyn std::fmt::Display| {
-        Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
-    };
+    let unreadable = |error: std::io::Error| Failure::unreadable(path, &error);
     let growing = recording
         .description
         .as_ref()
         .is_some_and(|description| description.trace.state == FileState::Growing);
     // A file that another process may cut short must not be mapped.
     let bytes: Box<dyn Deref<Target = [u8]>> = if growing {
-        Box::new(std::fs::read(path).map_err(|error| wrong(&error))?)
+        Box::new(std::fs::read(path).map_err(unreadable)?)
     } else {
-        Box::new(MappedFile::open(path).map_err(|error| wrong(&error))?)
+        Box::new(MappedFile::open(path).map_err(unreadable)?)
     };
     let started = Instant::now();
     let mut bar: Option<indicatif::ProgressBar> = None;
@@ -61,7 +59,5 @@ pub(super) fn read(recording: &Recording) -> Result<Profile, Failure> {
     if let Some(bar) = bar {
         bar.finish_and_clear();
     }
-    profile.map_err(|error| {
-        wrong(&error).hint("traces come from `memtrail run`, or from programs linked with memtrace")
-    })
+    profile.map_err(|error| loading::no_trace(path, &error))
 }

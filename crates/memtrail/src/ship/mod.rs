@@ -63,8 +63,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     // A folder may be empty yet; a path that names nothing is a mistake.
     std::fs::metadata(&args.path).map_err(|error| {
-        Failure::new(Kind::Input, format_args!("cannot open {}: {error}", args.path.display()))
-            .hint("`memtrail run -- PROGRAM` makes a recording and prints its name")
+        Failure::unreadable(&args.path, &error)
+            .or_hint("`memtrail run -- PROGRAM` makes a recording and prints its name")
     })?;
     let is_folder = is_folder_of_recordings(&args.path);
     let redaction = || Redaction::new(&args.path, is_folder);

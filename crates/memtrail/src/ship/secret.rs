@@ -66,8 +66,8 @@ pub(super) fn find(file: Option<&Path>) -> Result<Option<Credentials>, Failure> 
 
 fn read(path: &Path) -> Result<Credentials, Failure> {
     let cannot = |error: std::io::Error| {
-        Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
-            .hint("--auth-file names a file with a token, or with `basic USER:PASSWORD`")
+        Failure::unreadable(path, &error)
+            .or_hint("--auth-file names a file with a token, or with `basic USER:PASSWORD`")
     };
     let mode = fs::metadata(path).map_err(cannot)?.permissions().mode();
     if mode & 0o007 != 0 {

@@ -150,9 +150,7 @@ pub(super) fn of_recording(recording: &Path) -> Result<Vec<State>, Failure> {
         .collect();
     paths.sort();
     let read = |path: PathBuf| {
-        let text = fs::read(&path).map_err(|error| {
-            Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
-        })?;
+        let text = fs::read(&path).map_err(|error| Failure::unreadable(&path, &error))?;
         parse(&path, &text)
     };
     paths.into_iter().map(read).collect()

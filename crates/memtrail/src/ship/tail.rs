@@ -102,7 +102,7 @@ impl Tail {
         is_closed: bool,
         bound: impl FnOnce(FileId) -> u64,
     ) -> Result<Step, Failure> {
-        let unreadable = |error: io::Error| loading::unreadable(&recording.trace, &error);
+        let unreadable = |error: io::Error| Failure::unreadable(&recording.trace, &error);
         let mut file = match File::open(&recording.trace) {
             Err(error) if error.kind() == io::ErrorKind::NotFound && !is_closed => {
                 return Ok(Step::AtEnd);

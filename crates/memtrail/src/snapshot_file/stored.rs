@@ -42,10 +42,7 @@ pub(crate) fn stored_earlier(folder: &Path) -> Result<Option<StoredTypes>, Failu
         {
             return Ok(None);
         }
-        Err(error) => {
-            let message = format_args!("cannot read {}: {error}", path.display());
-            return Err(Failure::new(Kind::Input, message));
-        }
+        Err(error) => return Err(Failure::unreadable(&path, &error)),
     };
     let types = Types::read(&bytes).map_err(|error| {
         Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))

@@ -15,7 +15,7 @@ use std::time::UNIX_EPOCH;
 use memtrail_engine::{SourceFile, SourceFiles};
 use memtrail_text::rounded::bytes;
 
-use crate::error::{Failure, Kind};
+use crate::error::Failure;
 
 /// Largest file that is shown.
 const MAX_FILE: u64 = 4 << 20;
@@ -42,8 +42,8 @@ impl SourceFolders {
         let mut found = Self { roots: Vec::new(), by_name: HashMap::new() };
         for folder in folders {
             let failed = |error: io::Error| {
-                let message = format_args!("cannot read {}: {error}", folder.display());
-                Failure::new(Kind::Input, message).hint("--source takes a folder with source files")
+                Failure::unreadable(folder, &error)
+                    .or_hint("--source takes a folder with source files")
             };
             let root = folder.canonicalize().map_err(failed)?;
             // An error of the folder itself is the user's; of what is below it, it is passed over.

@@ -21,9 +21,7 @@ impl Input {
     pub(super) fn open(path: &Path, process: Process) -> Result<Self, Failure> {
         let recording = process.open(path)?;
         let path = &recording.trace;
-        let trace = MappedFile::open(path).map_err(|error| {
-            Failure::new(Kind::Input, format_args!("cannot open {}: {error}", path.display()))
-        })?;
+        let trace = MappedFile::open(path).map_err(|error| Failure::unreadable(path, &error))?;
         Ok(Self { recording, trace })
     }
 

@@ -50,8 +50,7 @@ impl Subject {
 
     pub(super) fn open(&self) -> Result<MappedFile, Failure> {
         MappedFile::open(&self.program).map_err(|error| {
-            let message = format_args!("cannot open {}: {error}", self.program.display());
-            Failure::new(Kind::Input, message).hint(if self.recording.is_some() {
+            Failure::unreadable(&self.program, &error).or_hint(if self.recording.is_some() {
                 "name the program's file with --program FILE"
             } else {
                 "name a recording, or an OCaml program in native code"

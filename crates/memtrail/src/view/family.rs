@@ -112,7 +112,7 @@ impl Growing {
         description.state = if grows { State::Growing } else { State::Ended };
         // Not mapped: that of a process alone may be cut short by it.
         let trace = std::fs::read(&source.trace);
-        let trace = trace.map_err(|error| loading::unreadable(&source.trace, &error))?;
+        let trace = trace.map_err(|error| Failure::unreadable(&source.trace, &error))?;
         let engine = &self.sources.engine;
         let grown = engine.replace(self.whole, &trace, description);
         let grown = grown.map_err(|error| loading::no_trace(&source.trace, &error))?;

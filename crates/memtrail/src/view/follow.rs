@@ -49,7 +49,7 @@ pub(crate) fn follow(
         memory,
         trace: None,
     };
-    growing.read().map_err(|error| loading::unreadable(&growing.recording.trace, &error))?;
+    growing.read().map_err(|error| Failure::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
         .name("follow".into())
         .spawn(move || growing.until_it_ends())

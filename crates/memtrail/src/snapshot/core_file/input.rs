@@ -24,8 +24,7 @@ impl CoreInput {
     /// Maps a core file. One that is compressed is decompressed into a file without a name first.
     pub(super) fn open(path: &Path) -> Result<Self, Failure> {
         let cannot = |error: io::Error| {
-            Failure::new(Kind::Input, format_args!("cannot read {}: {error}", path.display()))
-                .hint("name a core file: --core CORE")
+            Failure::unreadable(path, &error).or_hint("name a core file: --core CORE")
         };
         let mut file = File::open(path).map_err(cannot)?;
         let metadata = file.metadata().map_err(cannot)?;
