@@ -14,7 +14,7 @@ use super::text::Spell;
 pub struct ConditionForm {
     /// [`Clause::key`].
     key: &'static str,
-    /// Whether it must not hold.
+    /// True for blocks that do not fit it.
     not: bool,
     values: Vec<ValueForm>,
 }
@@ -33,7 +33,7 @@ pub struct ValueForm {
     to: Option<End>,
 }
 
-/// How a value is given.
+/// The kind of a value: which fields it has.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS), ts(rename = "ValueMode"))]
