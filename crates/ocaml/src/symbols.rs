@@ -55,6 +55,8 @@ pub mod memprof {
     pub const IS_SAMPLING: &str = "caml_memprof_is_sampling";
     /// 5.3 and later: `void f(value block, size_t allocated_words, size_t sampled_words, int source)`.
     pub const SAMPLE_BLOCK: &str = "caml_memprof_sample_block";
+    /// 5.2 and later: `void f(caml_domain_state *parent, caml_domain_state *)`, makes the sampler of a new domain.
+    pub const NEW_DOMAIN: &str = "caml_memprof_new_domain";
     /// 4.11 only: `int`, set while a callback runs.
     pub const SUSPENDED: &str = "caml_memprof_suspended";
     /// 4.x: data, pointer into the minor heap: behind the next word there that is sampled.

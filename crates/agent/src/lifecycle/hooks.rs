@@ -9,7 +9,7 @@ pub(crate) static HOOKS: Hooks = Hooks {
     symbolise: symbolise::with_locations,
     symbolise_of_malloc: malloc::with_locations,
     began: malloc::began,
-    domain_found: seeding::seed_domain,
+    domain_found: seeding::domain_found,
     flushed: snapshot::lifecycle::collect_ended,
     threads_are_gone: snapshot::lifecycle::look,
     child_began: snapshot::lifecycle::resume,

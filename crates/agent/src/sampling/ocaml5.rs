@@ -17,7 +17,9 @@ use crate::sampling::capture_hook::{CollectMulticore, collect_multicore};
 use crate::sampling::collection::Collection;
 use crate::sampling::generation::Sampler;
 use crate::sampling::rate::RateControl;
-use crate::sampling::{channel_buffers, running_multicore, seeding, static_profile, trampoline};
+use crate::sampling::{
+    channel_buffers, new_domains, running_multicore, seeding, static_profile, trampoline,
+};
 
 impl Sampler for Ocaml5 {
     fn callback(&self, callback: Callback) -> *const () {
@@ -32,6 +34,7 @@ impl Sampler for Ocaml5 {
         // SAFETY: as the caller promises; this is the thread of the only domain.
         let profiles = unsafe {
             channel_buffers::watch(target);
+            new_domains::watch(target);
             seeding::seed_domain(target, target.runtime.state(), 0);
             let &Arguments { rate, frames, tracker, ours, .. } = arguments;
             let profile = target.runtime.start_sampler(rate, frames, tracker);

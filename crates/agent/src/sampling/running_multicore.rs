@@ -19,8 +19,8 @@ use crate::context::target::Target;
 use crate::os::symbol::symbol;
 use crate::random::splitmix::{self, SplitMix};
 use crate::sampling::arguments::Arguments;
-use crate::sampling::seeding;
 use crate::sampling::static_profile::{self, Profiles};
+use crate::sampling::{new_domains, seeding};
 
 /// More threads of a domain are not looked at: the list is none.
 const MAX_THREADS: usize = 100_000;
@@ -115,7 +115,7 @@ fn of_domains() -> Option<[OfDomain; 2]> {
 /// # Safety
 /// All domains are stopped, and have these states. Their samplers are not in use.
 pub(super) unsafe fn join(
-    target: &Target,
+    target: &'static Target,
     arguments: &Arguments,
     domains: &[u64],
 ) -> Result<Profiles, &'static str> {
@@ -123,6 +123,8 @@ pub(super) unsafe fn join(
     let samplers = domains.iter().map(|&state| DomainSampler::of(target, state));
     let samplers: Vec<_> = samplers.collect::<Option<_>>().ok_or(UNEXPECTED)?;
     let profiles = static_profile::make(target, arguments).ok_or(UNEXPECTED)?;
+    // SAFETY: as the caller promises.
+    unsafe { new_domains::watch(target) };
     for (&state, sampler) in domains.iter().zip(&samplers) {
         let number = target.runtime.layout.multicore().map(|fields| fields.id);
         let number = number.and_then(|id| target.memory.field(state, id)).unwrap_or(0) as u16;
@@ -130,7 +132,7 @@ pub(super) unsafe fn join(
         let ahead = splitmix::distance(numbers.next(), target.options.rate) - 1;
         // SAFETY: the domain is stopped, so these fields are nobody's. The functions write fields of its state.
         unsafe {
-            seeding::seed_domain(target, state, number);
+            seeding::seed_domain(target, state, number.into());
             for at in sampler.holders() {
                 (at as *mut Value).write(profiles.first());
             }

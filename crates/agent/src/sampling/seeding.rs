@@ -12,6 +12,7 @@ use crate::context::target::Target;
 use crate::random::splitmix::SplitMix;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::generator::Generator;
+use crate::sampling::new_domains;
 
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
 const MAX_BATCHES: u64 = 4096;
@@ -47,11 +48,22 @@ pub(crate) unsafe fn seed_single(
     }
 }
 
+/// OCaml 5: a domain was found, by its first sample. It is seeded now, if it was not as it was spawned.
+///
+/// # Safety
+/// As [`seed_domain`].
+pub(crate) unsafe fn domain_found(target: &Target, state: u64, number: u16) {
+    if !new_domains::is_watched() {
+        // SAFETY: as the caller promises.
+        unsafe { seed_domain(target, state, number.into()) };
+    }
+}
+
 /// OCaml 5: seeds the sampler of the domain whose state stands at `state`; takes effect with its next batch.
 ///
 /// # Safety
 /// The domain is that of this thread.
-pub(crate) unsafe fn seed_domain(target: &Target, state: u64, number: u16) {
+pub(crate) unsafe fn seed_domain(target: &Target, state: u64, number: u32) {
     let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else { return };
     if target.runtime.sampler.is_none() {
         return;
@@ -59,7 +71,7 @@ pub(crate) unsafe fn seed_domain(target: &Target, state: u64, number: u16) {
     let memory = target.memory;
     let sampler = fields.memprof.and_then(|offset| memory.field(state, offset));
     let Some(sampler) = sampler.filter(|&at| memory.u64(at) == Some(state)) else { return };
-    let mut numbers = SplitMix(target.seed ^ u64::from(number) << 48);
+    let mut numbers = SplitMix(target.seed ^ u64::from(number) << 32);
     let words = (sampler + memprof::domain::GENERATOR) as *mut u64;
     for index in 0..memprof::domain::GENERATOR_WORDS {
         // SAFETY: the generator's state belongs to this domain; as the caller promises, nobody else uses it.

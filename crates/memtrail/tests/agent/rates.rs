@@ -174,6 +174,31 @@ fn changing_rates_of_our_sampler_are_unbiased_ocaml_5_3() {
     hold_options_against_the_truth("ocaml-5.3.0", "exact_domains", 100, &options);
 }
 
+/// Domains that followed each other in a slot sampled the same words: totals were half or twice as large.
+#[test]
+fn domains_that_end_soon_are_sampled_independently_ocaml_5_3() {
+    hold_against_the_truth("ocaml-5.3.0", "exact_short_domains", 30);
+}
+
+#[test]
+fn domains_that_end_soon_are_sampled_independently_ocaml_5_4() {
+    hold_against_the_truth("ocaml-5.4", "exact_short_domains", 30);
+}
+
+/// A domain began with the distance that the one before it in its place had left.
+#[test]
+fn domains_that_end_soon_are_sampled_independently_by_our_sampler() {
+    hold_options_against_the_truth(
+        "ocaml-5.3.0",
+        "exact_short_domains",
+        30,
+        &["--sampler", "memtrail"],
+    );
+    if is_installed("ocaml-5.1.4") {
+        hold_against_the_truth("ocaml-5.1.4", "exact_short_domains", 30);
+    }
+}
+
 /// As where the runtime's private variables are not found.
 #[test]
 fn declined_samples_are_unbiased_system() {

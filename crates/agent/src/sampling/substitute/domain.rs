@@ -5,7 +5,7 @@
 //! been emptied, or when the rate changes.
 
 use std::sync::atomic::{
-    AtomicI64, AtomicU8, AtomicU64,
+    AtomicBool, AtomicI64, AtomicU8, AtomicU64,
     Ordering::{AcqRel, Relaxed},
 };
 
@@ -29,8 +29,8 @@ struct Next {
     trigger: AtomicU64,
     /// Where the minor heap began and ended when that was drawn: `Gc.set` moves it.
     drawn_in: [AtomicU64; 2],
-    /// The domain that this is of.
-    unique: AtomicU64,
+    /// Whether the numbers are this place's own.
+    is_seeded: AtomicBool,
     /// Words of the major heap up to the next sample.
     large: AtomicI64,
     /// Words outside the heap up to the next sample.
@@ -44,7 +44,7 @@ static NEXT: [Next; DOMAINS] = [const {
     Next {
         trigger: AtomicU64::new(0),
         drawn_in: [const { AtomicU64::new(0) }; 2],
-        unique: AtomicU64::new(u64::MAX),
+        is_seeded: AtomicBool::new(false),
         large: AtomicI64::new(0),
         external: AtomicI64::new(0),
         halvings: AtomicU8::new(0),
@@ -80,14 +80,13 @@ impl Next {
 }
 
 impl Substitute {
-    /// What belongs to the domain with this state.
+    /// What belongs to the domain with this state. Domains that follow each other in its place go on with its numbers.
     fn next(&self, state: u64) -> &'static Next {
-        let next = &NEXT[usize::from(domain_of(self.target, state).0) % DOMAINS];
-        let unique = self.target.memory.field(state, self.fields.unique_id).unwrap_or(0);
-        if next.unique.swap(unique, Relaxed) != unique {
-            let seed = self.target.seed ^ (unique + 1) << 40;
+        let place = domain_of(self.target, state).0;
+        let next = &NEXT[usize::from(place) % DOMAINS];
+        if !next.is_seeded.swap(true, Relaxed) {
+            let seed = self.target.seed ^ (u64::from(place) + 1) << 40;
             next.numbers.store(SplitMix(seed).next(), Relaxed);
-            next.trigger.store(0, Relaxed);
             let (halvings, rate) = rate::to_draw_with(self.target);
             next.begin_rate(halvings, rate);
             self.draw(next, state);
@@ -142,9 +141,16 @@ impl Substitute {
         self.raise_limit(state);
     }
 
-    /// Raises the domain's limit to the next sample, unless it is interrupted.
+    /// Raises the domain's limit to the next sample, unless it is interrupted. Where nothing was allocated in the minor heap
+    /// yet, the distance is drawn anew: a domain may have begun, in the place of another one that left a distance behind.
     pub(super) fn raise_limit(&self, state: u64) {
-        let trigger = self.trigger(self.next(state), state);
+        let next = self.next(state);
+        if self.field(state, self.target.runtime.layout.state.young_ptr)
+            == self.minor_heap(state)[1]
+        {
+            self.draw(next, state);
+        }
+        let trigger = self.trigger(next, state);
         let limit = (state + self.target.runtime.layout.state.young_limit) as *mut u64;
         // SAFETY: the runtime's own variable, which other domains change likewise.
         let limit = unsafe { AtomicU64::from_ptr(limit) };

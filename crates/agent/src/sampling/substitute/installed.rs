@@ -2,15 +2,12 @@
 
 use std::sync::OnceLock;
 
-use memtrail_ocaml::layout::MulticoreState;
-
 use super::functions::Functions;
 use crate::context::target::Target;
 
 /// What takes the place of the runtime's sampler.
 pub(super) struct Substitute {
     pub(super) target: &'static Target,
-    pub(super) fields: MulticoreState,
     pub(super) functions: Functions,
 }
 

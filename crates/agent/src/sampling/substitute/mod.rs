@@ -62,10 +62,8 @@ pub(crate) fn prepare(target: &'static Target) {
 ///
 /// The runtime is ready, the program's own code has not run: the process has one thread.
 pub(crate) fn start(target: &'static Target, found: Found) -> Result<(), String> {
-    let missing = |name: &str| format!("its runtime does not export {name}");
-    let fields = *target.runtime.layout.multicore().ok_or_else(|| missing("caml_state"))?;
     let Found { functions, prepared } = found;
-    let substitute = install(Substitute { target, fields, functions })
+    let substitute = install(Substitute { target, functions })
         .ok_or_else(|| "it is being sampled already".to_owned())?;
     // SAFETY: the process has one thread; ours take and give what the runtime's functions do, none of which
     // begins with a loop in the sources of these versions.

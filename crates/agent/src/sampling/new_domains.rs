@@ -1,0 +1,95 @@
+//! Domains that a program of OCaml 5.3 or later spawns: each gets random numbers of its own.
+//!
+//! The runtime seeds a domain's generator with the number of its slot (`caml_memprof_new_domain` in `runtime/memprof.c`), and
+//! draws from it at once. Domains that follow each other in a slot would all sample the same words: what they allocate was
+//! estimated at half or at twice its size, however many they are. So calls of that function arrive here first.
+
+use std::ffi::c_void;
+use std::mem::transmute;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+use memtrail_ocaml::layout::GenerationState;
+use memtrail_ocaml::memprof::{self, DISTANCES, domain};
+use memtrail_ocaml::{Memory as _, symbols};
+
+use crate::context::functions::size_of_function;
+use crate::context::target::Target;
+use crate::os::ffi_guard::guarded;
+use crate::os::function_hooks::{FunctionHook, prepare};
+use crate::os::symbol::symbol;
+use crate::random::splitmix::{self, SplitMix};
+use crate::sampling::start::OUR_PROFILE;
+use crate::sampling::{rate, seeding};
+
+type NewDomain = unsafe extern "C" fn(u64, u64);
+
+struct Hooked {
+    target: &'static Target,
+    new_domain: NewDomain,
+}
+
+static HOOKED: OnceLock<Hooked> = OnceLock::new();
+/// The next domain. Smaller numbers are those of the slots in which domains were found.
+static NEXT: AtomicU32 = AtomicU32::new(1 << 16);
+/// Keeps the numbers apart from those that the runtime gets.
+const STREAM: u64 = 0x7370_6177_6e65_6421;
+
+/// Seeds domains that are spawned from now on. Where the function is not as expected, they are seeded at their first sample.
+///
+/// # Safety
+/// No thread runs the function: there is one thread, or all domains are stopped.
+pub(super) unsafe fn watch(target: &'static Target) {
+    let name = symbols::memprof::NEW_DOMAIN;
+    let function = symbol(name);
+    if function.is_null() || HOOKED.get().is_some() {
+        return;
+    }
+    let ours = new_domain as NewDomain as *const c_void;
+    let hook = FunctionHook { name, function, size: size_of_function(name), ours };
+    let Ok(prepared) = prepare(&[hook]) else { return };
+    let Some(&original) = prepared.originals.first() else { return };
+    // SAFETY: the runtime declares it with this type (see `symbols`), and it begins there as it was compiled.
+    let new_domain = unsafe { transmute::<u64, NewDomain>(original) };
+    if HOOKED.set(Hooked { target, new_domain }).is_ok() {
+        // SAFETY: as the caller promises; the function does not begin with a loop in the sources of these versions.
+        let _ = unsafe { prepared.begin() };
+    }
+}
+
+/// In place of `caml_memprof_new_domain`, on the thread of the new domain, which has no minor heap yet.
+unsafe extern "C" fn new_domain(parent: u64, state: u64) {
+    let Some(hooked) = HOOKED.get() else { return };
+    // SAFETY: the runtime's own call.
+    unsafe { (hooked.new_domain)(parent, state) };
+    guarded((), || seed(hooked.target, state));
+}
+
+fn seed(target: &Target, state: u64) {
+    let GenerationState::Multicore(fields) = target.runtime.layout.state.generation else { return };
+    let memory = target.memory;
+    let sampler = fields.memprof.and_then(|offset| memory.field(state, offset));
+    let Some(sampler) = sampler.filter(|&at| memory.u64(at) == Some(state)) else { return };
+    let profile = memory.field(sampler, domain::PROFILE);
+    let (Some(profile), Some(&ours)) = (profile, OUR_PROFILE.get()) else { return };
+    // Not if the program samples by itself.
+    if !memprof::is_profile_of(&memory, profile, ours) {
+        return;
+    }
+    let number = NEXT.fetch_add(1, Relaxed);
+    let rate = rate::current(target, state).of(target.options.rate);
+    let mut numbers = SplitMix(target.seed ^ STREAM ^ u64::from(number) << 32);
+    let ahead = splitmix::distance(numbers.next(), rate) - 1;
+    // SAFETY: the sampler of a domain that is being made on this thread; nobody else knows it. The distances that were drawn
+    // are used up, so that the next are drawn by the new numbers.
+    unsafe {
+        seeding::seed_domain(target, state, number);
+        ((sampler + domain::USED) as *mut u32).write(DISTANCES);
+        ((sampler + domain::AHEAD) as *mut u64).write(ahead);
+    }
+}
+
+/// True if domains are seeded as they are spawned.
+pub(super) fn is_watched() -> bool {
+    HOOKED.get().is_some()
+}
