@@ -39,7 +39,12 @@ impl Clock {
         let blocks = &profile.blocks;
         let is_inside = |row| blocks.source(row) != Source::External;
         let has_inside = blocks.rows().any(is_inside);
-        let is_counted = |row| !has_inside || is_inside(row);
+        Self::counting(profile, end, |row| !has_inside || is_inside(row))
+    }
+
+    /// Of such blocks alone.
+    pub(super) fn counting(profile: &Profile, end: f64, is_counted: impl Fn(Row) -> bool) -> Self {
+        let blocks = &profile.blocks;
         let moment = |row| (blocks.allocated(row).seconds(), blocks.samples(row));
         let rows: Vec<Row> = blocks.by_allocation().filter(|row| is_counted(*row)).collect();
         let clock = Self::of(rows.iter().map(|row| moment(*row)).collect(), end);

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
-use memtrail_trace::{FileId, FunctionId, Site, StackId, malloc};
+use memtrail_trace::{FileId, FunctionId, Site, Source, StackId, malloc};
 
 use super::clock::Clock;
 use super::gathered;
@@ -38,8 +38,41 @@ const PATH: usize = 3;
 /// Nothing of a program's own calls this one.
 const OUTERMOST: &str = "main";
 
+/// Work by which blocks are dated. Mappings have a clock of their own: the memory that one of them reserves would be most of the work
+/// of a program that allocates little else, and a program that maps its memory allocates nothing by `malloc`.
+struct Clocks {
+    allocations: Clock,
+    mappings: Clock,
+}
+
+impl Clocks {
+    fn new(recording: &Recording, end: f64) -> Self {
+        let profile = recording.profile();
+        let is_mapping = |row| is_mapping(recording, row);
+        Self {
+            allocations: Clock::new(profile, end),
+            mappings: Clock::counting(profile, end, is_mapping),
+        }
+    }
+
+    const fn of(&self, is_mapping: bool) -> &Clock {
+        if is_mapping { &self.mappings } else { &self.allocations }
+    }
+}
+
+/// Whether it is judged: beside OCaml's heap, memory from `malloc` and mappings are.
+fn is_judged(recording: &Recording, row: Row) -> bool {
+    let blocks = &recording.profile().blocks;
+    !recording.description.has_malloc || blocks.domain(row) == malloc::DOMAIN
+}
+
+fn is_mapping(recording: &Recording, row: Row) -> bool {
+    is_judged(recording, row) && recording.profile().blocks.source(row) == Source::External
+}
+
 /// Blocks that were allocated in one place, or on one path to it.
 struct Allocated {
+    is_mapping: bool,
     /// The calls, the innermost first.
     path: Vec<Site>,
     lifetimes: Vec<Lifetime>,
@@ -75,7 +108,7 @@ fn lasted(recording: &Recording) -> f64 {
 /// Looks for leaks among call sites.
 pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     let whole = lasted(recording);
-    let clock = Clock::new(recording.profile(), whole);
+    let clock = Clocks::new(recording, whole).allocations;
     // A program that a signal ended had no time to free anything: what it freed last was its work.
     let teardown = if recording.description.is_stopped {
         None
@@ -83,12 +116,13 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         teardown::of_samples(recording, |work| clock.time(work))
     };
     let end = teardown.map_or(whole, |teardown| teardown.judged_at);
-    let clock = Clock::new(recording.profile(), end);
+    let clocks = Clocks::new(recording, end);
     let own = OwnCode::new(recording);
-    let places = by_place(recording, &own, &clock, end);
+    let places = by_place(recording, &own, &clocks, end);
     let all: f64 = places.iter().flatten().map(Allocated::bytes).sum();
     let least = LEAST.max(all * SHARE);
-    let mut judge = Judge::new(&places, recording, &clock, end);
+    let mut judges =
+        [false, true].map(|is_mapping| Judge::new(&places, recording, (&clocks, is_mapping), end));
     let (owners, mut sampled, mut unjudged) = (places.len(), 0, 0.0);
     let (mut growing, mut cleared) = (Vec::new(), Vec::new());
     for paths in places {
@@ -99,10 +133,12 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         if bytes < least {
             continue;
         }
+        let is_mapping = paths.first().is_some_and(|path| path.is_mapping);
+        let (clock, judge) = (clocks.of(is_mapping), &mut judges[usize::from(is_mapping)]);
         let name = paths.first().and_then(|path| own.place(*path.path.first()?));
         let Some(judged) = judge.of(&whole, name.as_ref()) else { continue };
         let growth = |judged: &Judged, lifetimes: &[Lifetime]| {
-            GrowthRate::of(judged, alive(lifetimes).count(), &clock, end)
+            GrowthRate::of(judged, alive(lifetimes).count(), clock, end)
         };
         if judged.class.is_suspect() {
             let growth = growth(&judged, &whole);
@@ -112,7 +148,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
                 // What others allocate there and free has nothing to do with it.
                 let is_alone = share >= descriptions::NEARLY_ALL;
                 let lifetimes = if is_alone { most.lifetimes } else { whole };
-                let allocated = Allocated { lifetimes, path: most.path };
+                let allocated = Allocated { lifetimes, is_mapping, path: most.path };
                 Growing { share, allocated, growth, class: judged.class }
             }));
             continue;
@@ -144,11 +180,11 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     cleared.sort_by_key(|owner| Reverse(owner.bytes));
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
-        unrecorded: unrecorded::of_native(recording, &clock, all),
+        unrecorded: unrecorded::of_native(recording, &clocks.allocations, all),
         teardown,
         suspects: growing
             .iter()
-            .map(|one| suspect(one, &own, &clock, (all, end), teardown))
+            .map(|one| suspect(one, &own, &clocks, (all, end), teardown))
             .collect(),
         cleared,
         conclusion: Conclusion::default(),
@@ -164,7 +200,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         after_last: Bytes(0),
         unreachable: None,
         damaged: Vec::new(),
-        evidence: judge.all,
+        evidence: evidence_of(judges),
     };
     response.summary = descriptions::summary_of_sites(&response);
     response.summary.extend(teardown.map(|teardown| teardown.description()));
@@ -172,6 +208,12 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         response.summary.push(descriptions::OCAML_HEAP_NOT_JUDGED.to_owned());
     }
     response
+}
+
+/// What was judged. There are two clocks only where there are mappings: then of the memory that there is more of.
+fn evidence_of([allocations, mappings]: [Judge; 2]) -> Evidence {
+    let size = |judge: &Judge| judge.all.alive.last().copied().unwrap_or(0);
+    if size(&mappings) > size(&allocations) { mappings.all } else { allocations.all }
 }
 
 /// Judges call sites by their sizes, estimated at even steps of the work: of what a program frees itself each moment is known.
@@ -184,11 +226,17 @@ struct Judge {
 }
 
 impl Judge {
-    fn new(places: &[Vec<Allocated>], recording: &Recording, clock: &Clock, end: f64) -> Self {
-        let mut all = gathered::common(clock, recording, end);
+    fn new(
+        places: &[Vec<Allocated>],
+        recording: &Recording,
+        (clocks, is_mapping): (&Clocks, bool),
+        end: f64,
+    ) -> Self {
+        let mut all = gathered::common(clocks.of(is_mapping), recording, end);
         all.work = (1..=STEPS).map(|step| step as f64 / STEPS as f64).collect();
         all.is_estimated = true;
-        let blocks = places.iter().flatten().flat_map(|site| &site.lifetimes);
+        let sites = || places.iter().flatten().filter(|site| site.is_mapping == is_mapping);
+        let blocks = sites().flat_map(|site| &site.lifetimes);
         let mut allocated: Vec<f64> = blocks.map(|block| block.allocated).collect();
         allocated.sort_by(f64::total_cmp);
         let first = |step: &f64| {
@@ -196,8 +244,8 @@ impl Judge {
             allocated.get(next).copied().unwrap_or(*step)
         };
         let moments: Vec<f64> = all.work.iter().map(first).collect();
-        let sites = places.iter().flatten().map(|site| sizes(&moments, &site.lifetimes));
-        all.alive = sites.fold(vec![0; STEPS], |sums, sizes| {
+        let sizes = sites().map(|site| sizes(&moments, &site.lifetimes));
+        all.alive = sizes.fold(vec![0; STEPS], |sums, sizes| {
             sums.iter().zip(&sizes).map(|(sum, size)| sum + size).collect()
         });
         Self { all, moments }
@@ -245,37 +293,38 @@ fn line(site: &Site) -> Line {
 fn by_place(
     recording: &Recording,
     own: &OwnCode<'_>,
-    clock: &Clock,
+    clocks: &Clocks,
     end: f64,
 ) -> Vec<Vec<Allocated>> {
     let profile = recording.profile();
     let blocks = &profile.blocks;
     let mut places: Vec<Vec<Allocated>> = Vec::new();
-    let mut of_stack: HashMap<StackId, (usize, usize)> = HashMap::new();
+    let mut of_stack: HashMap<(StackId, bool), (usize, usize)> = HashMap::new();
     // Two calls on one line are one place for a reader.
-    let mut of_site: HashMap<Option<Line>, usize> = HashMap::new();
-    let is_judged =
-        |row: &Row| !recording.description.has_malloc || blocks.domain(*row) == malloc::DOMAIN;
+    let mut of_site: HashMap<(bool, Option<Line>), usize> = HashMap::new();
+    let is_judged = |row: &Row| is_judged(recording, *row);
     let is_before = |row: &Row| blocks.allocated(*row).seconds() <= end;
     for row in blocks.rows().filter(is_judged).filter(is_before) {
-        let stack = blocks.stack(row);
-        let (place, path) = *of_stack.entry(stack).or_insert_with(|| {
+        let (stack, is_mapping) = (blocks.stack(row), is_mapping(recording, row));
+        let (place, path) = *of_stack.entry((stack, is_mapping)).or_insert_with(|| {
             let calls = path(recording, own, row);
-            let place = *of_site.entry(calls.first().map(line)).or_insert_with(|| {
-                places.push(Vec::new());
-                places.len() - 1
-            });
+            let place =
+                *of_site.entry((is_mapping, calls.first().map(line))).or_insert_with(|| {
+                    places.push(Vec::new());
+                    places.len() - 1
+                });
             let paths = &mut places[place];
             let known = paths
                 .iter()
                 .position(|known| known.path.iter().map(line).eq(calls.iter().map(line)));
             let path = known.unwrap_or_else(|| {
-                paths.push(Allocated { path: calls, lifetimes: Vec::new() });
+                paths.push(Allocated { path: calls, is_mapping, lifetimes: Vec::new() });
                 paths.len() - 1
             });
             (place, path)
         });
-        places[place][path].lifetimes.push(Lifetime::of(recording, clock, row, end));
+        let lifetime = Lifetime::of(recording, clocks.of(is_mapping), row, end);
+        places[place][path].lifetimes.push(lifetime);
     }
     places
 }
@@ -338,11 +387,12 @@ fn short(place: &Place) -> Place {
 fn suspect(
     one: &Growing,
     own: &OwnCode<'_>,
-    clock: &Clock,
+    clocks: &Clocks,
     (all, end): (f64, f64),
     teardown: Option<Teardown>,
 ) -> Suspect {
     let Growing { allocated, growth, class, share } = one;
+    let clock = clocks.of(allocated.is_mapping);
     let places: Vec<Place> = allocated.path.iter().filter_map(|site| own.place(*site)).collect();
     let looked_at = allocated.lifetimes.iter().filter(|block| block.allocated <= LOOKED_AT);
     let freed = looked_at.clone().filter(|block| block.freed.is_some()).count() as u64;

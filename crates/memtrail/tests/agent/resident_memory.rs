@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use memtrail_test_support::compilers::named;
+use memtrail_test_support::compilers::{is_installed, named};
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::build;
 use serde_json::Value;
@@ -146,4 +146,29 @@ fn programs_of_others_are_explained() {
     let found = record(&["ocamlopt.opt", "-config"], "");
     assert!(found.of("program") > MIB, "{}", found.text);
     assert!(found.text.contains("resident memory "), "{}", found.text);
+}
+
+/// It was "other anonymous memory", which `leaks` took for mappings that nobody had recorded.
+fn heap_of_ended_domains_is_heap(compiler: &str) {
+    let program = build(&named(compiler), "ended_domains");
+    let found = record(&[program.path.to_str().expect("a plain name")], "");
+    let (used, other) = (found.of("major-used"), found.of("other"));
+    assert!(used >= 40 * MIB && other <= 12 * MIB, "{used}, {other} in {}", found.text);
+}
+
+#[test]
+fn heap_of_ended_domains_is_heap_ocaml_5_3() {
+    heap_of_ended_domains_is_heap("ocaml-5.3.0");
+}
+
+#[test]
+fn heap_of_ended_domains_is_heap_ocaml_5_4() {
+    heap_of_ended_domains_is_heap("ocaml-5.4");
+}
+
+#[test]
+fn heap_of_ended_domains_is_heap_ocaml_5_1() {
+    if is_installed("ocaml-5.1.4") {
+        heap_of_ended_domains_is_heap("ocaml-5.1.4");
+    }
 }

@@ -107,3 +107,20 @@ fn mappings_that_are_not_recorded_are_not_cleared() {
     let (found, _) = judged(&["--native", "--mmap"]);
     assert_eq!(found["unrecorded"], serde_json::Value::Null, "{found:#}");
 }
+
+/// Work was counted by calls of `malloc` alone: a program that maps its memory did no work meanwhile, and its leak was "filled
+/// once" between two buffers that `malloc` gave.
+#[test]
+fn a_leak_of_mappings_is_a_suspect() {
+    let program = compile("mappings_leak.c", &[]);
+    for rate in [&["--rate", "1"][..], &[]] {
+        let options = [&["--native", "--mmap"][..], rate].concat();
+        let recorded = Case::command(&program.path, &[]).options(&options).recorded();
+        let (found, _) = json(&["leaks"], &recorded.recording);
+        let suspects = found["suspects"].as_array().expect("a list");
+        assert_eq!(suspects.len(), 1, "{found:#}");
+        assert_eq!(suspects[0]["allocated"][0]["function"], "leak_map", "{found:#}");
+        let (_, code) = json(&["check", "--no-leak", "--recording"], &recorded.recording);
+        assert_eq!(code, Some(4), "{found:#}");
+    }
+}

@@ -8,7 +8,7 @@ const FARTHEST: u64 = 1 << 30;
 
 /// Addresses of words that code standing at `at` may refer to relative to the instruction pointer,
 /// as code of amd64 does. Most of them are none: each must be checked for what is wanted.
-pub fn referred(code: &[u8], at: Address) -> impl Iterator<Item = Address> + '_ {
+pub fn referred(code: &[u8], at: Address) -> impl Iterator<Item = Address> + Clone + '_ {
     code.windows(4).zip(1u64..).filter_map(move |(bytes, offset)| {
         let &[a, b, c, d] = bytes else { return None };
         let distance = i64::from(i32::from_le_bytes([a, b, c, d]));

@@ -105,8 +105,68 @@ mod orphans {
     pub(super) const COUNTERS: u64 = FREE + 8;
     pub(super) const POOLS: u64 = COUNTERS + 8 * 8;
     pub(super) const LARGE: u64 = POOLS + 2 * super::CLASSES as u64 * 8;
-    /// In the counters.
+    /// In the counters, which are those of a domain's heap (`struct heap_stats`).
     pub(super) const POOL_WORDS: u64 = 0;
+    pub(super) const POOL_LIVE_WORDS: u64 = 16;
+    pub(super) const POOL_LOST_WORDS: u64 = 32;
+    pub(super) const LARGE_WORDS: u64 = 40;
+}
+
+/// Memory of the heap that no domain has, in words.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Unowned {
+    /// Pools of domains that have ended.
+    pub pools: u64,
+    /// Used words in them.
+    pub used: u64,
+    /// Words in them that are lost between blocks and the ends of their slots.
+    pub lost: u64,
+    /// Large blocks of domains that have ended.
+    pub large: u64,
+    /// Pools that are free for any domain.
+    pub free: u64,
+}
+
+impl Unowned {
+    /// What the private `pool_freelist` at `at` has; of free pools at most so many are counted.
+    pub fn read(memory: &impl Memory, at: Address, most_free: usize) -> Option<Self> {
+        let counter = |offset| memory.field(at, orphans::COUNTERS + offset);
+        let mut next = memory.field(at, orphans::FREE)?;
+        let mut pools = 0;
+        let mut lap = Lap::default();
+        while next != 0 && pools < most_free as u64 && lap.step(next).is_some() {
+            pools += 1;
+            // Another thread may have taken it meanwhile.
+            next = memory.field(next, NEXT).unwrap_or(0);
+        }
+        Some(Self {
+            pools: counter(orphans::POOL_WORDS)?,
+            used: counter(orphans::POOL_LIVE_WORDS)?,
+            lost: counter(orphans::POOL_LOST_WORDS)?,
+            large: counter(orphans::LARGE_WORDS)?,
+            free: pools * POOL_WORDS,
+        })
+    }
+}
+
+/// Where the private `pool_freelist` is: as [`find_orphans`], or the one among `candidates` with free pools and nothing else.
+pub fn find_pool_freelist(
+    memory: &impl Memory,
+    version: Version,
+    candidates: impl Iterator<Item = Address> + Clone,
+    is_mapped: impl Fn(Address) -> bool,
+) -> Option<Address> {
+    let has_free_pools_alone = |at: Address| {
+        let free = memory
+            .field(at, orphans::FREE)
+            .filter(|free| *free != 0 && free.is_multiple_of(4096) && is_mapped(*free));
+        let rest = (orphans::COUNTERS..=orphans::LARGE).step_by(8);
+        free.is_some() && rest.into_iter().all(|offset| memory.field(at, offset) == Some(0))
+    };
+    let places = candidates.clone();
+    let mut places = places.flat_map(|at| [Some(at), at.checked_sub(orphans::COUNTERS)]).flatten();
+    find_orphans(memory, version, candidates, &is_mapped)
+        .or_else(|| places.find(|at| has_free_pools_alone(*at)))
 }
 
 /// Where the orphans are kept: the one among `candidates` whose pools add up to what it counts.
@@ -263,6 +323,41 @@ mod tests {
         let mut large = Vec::new();
         each_orphaned_large(&memory, BASE + at, |extent| large.push(extent));
         assert_eq!(large, [Extent { start: BASE + 0x2010, bytes: 8 * 301 }]);
+    }
+
+    #[test]
+    fn memory_of_no_domain_is_counted() {
+        let mut bytes = vec![0; 0x8000];
+        let at = 0x300u64;
+        // Two free pools, and nothing else yet.
+        set(&mut bytes, at + orphans::FREE, BASE + 0x3000);
+        set(&mut bytes, 0x3000 + NEXT, BASE + 0x4000);
+        let candidates = [BASE + 0x20, BASE + at + orphans::COUNTERS].into_iter();
+        let is_mapped = |address: u64| (BASE..BASE + 0x8000).contains(&address);
+        let find = |bytes: &[u8]| {
+            let memory = Image { base: BASE, bytes };
+            let found = find_pool_freelist(&memory, Version::V5_3, candidates.clone(), is_mapped);
+            found.and_then(|at| Unowned::read(&memory, at, 100))
+        };
+        let free = 2 * POOL_WORDS;
+        assert_eq!(find(&bytes), Some(Unowned { free, ..Unowned::default() }));
+        // Then a domain ends.
+        set(&mut bytes, at + orphans::POOLS + 5 * 8, BASE + 0x1000);
+        set(&mut bytes, 0x1000 + CLASS, 5);
+        for (counter, words) in [
+            (orphans::POOL_WORDS, POOL_WORDS),
+            (orphans::POOL_LIVE_WORDS, 3_000),
+            (orphans::POOL_LOST_WORDS, 6),
+            (orphans::LARGE_WORDS, 301),
+        ] {
+            set(&mut bytes, at + orphans::COUNTERS + counter, words);
+        }
+        let expected = Unowned { pools: POOL_WORDS, used: 3_000, lost: 6, large: 301, free };
+        assert_eq!(find(&bytes), Some(expected));
+        // Neither.
+        set(&mut bytes, at + orphans::FREE, 0);
+        set(&mut bytes, at + orphans::POOLS + 5 * 8, 0);
+        assert_eq!(find(&bytes), None);
     }
 
     #[test]

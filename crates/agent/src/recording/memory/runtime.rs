@@ -5,44 +5,61 @@
 
 use std::ops::Range;
 use std::ptr;
+use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_heap::Bytes;
 use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::heap::code::referred;
+use memtrail_ocaml::heap::pools::Unowned;
 use memtrail_ocaml::heap::{chunks, counters, pools};
 use memtrail_ocaml::memory::Probed;
 use memtrail_ocaml::symbols::heap as names;
 use memtrail_recording::memory::resident::RuntimeMemory;
 use memtrail_recording::memory::{Figure, MemoryFigures};
 
+use crate::context::functions::size_of_function;
 use crate::context::runtime::OcamlRuntime;
 use crate::os::symbol::symbol;
 
 /// Domains beyond these are not measured.
 const MAX_DOMAINS: usize = 128;
+/// Free pools beyond these are not measured: 1 GiB.
+const MAX_FREE_POOLS: usize = 1 << 15;
 /// Chunks beyond these are not measured.
 const MAX_CHUNKS: usize = 1 << 16;
+/// Bytes of the code that refers to them.
+const MAX_CODE: usize = 4096;
 const WORD: u64 = 8;
 
 /// The addresses of the domains' states; 0 where none is known. OCaml 4 has one.
-pub(crate) struct Domains([AtomicU64; MAX_DOMAINS]);
+pub(crate) struct Domains {
+    states: [AtomicU64; MAX_DOMAINS],
+    /// The function of the runtime that refers to the heap's memory that no domain has, and its size; none before OCaml 5.
+    refers: Option<(u64, usize)>,
+    /// Where that memory is kept; 0 as long as it is not known.
+    unowned: AtomicU64,
+}
 
 impl Domains {
     pub(super) fn new(state: u64) -> Self {
-        let domains = Self([const { AtomicU64::new(0) }; MAX_DOMAINS]);
+        let states = [const { AtomicU64::new(0) }; MAX_DOMAINS];
+        let function = symbol(names::ORPHANS) as u64;
+        let refers = (function != 0).then(|| (function, size_of_function(names::ORPHANS)));
+        let domains = Self { states, refers, unowned: AtomicU64::new(0) };
         domains.found(0, state);
         domains
     }
 
     /// The domain with this number has its state there.
     pub(crate) fn found(&self, number: u16, state: u64) {
-        if let Some(place) = self.0.get(usize::from(number)) {
+        if let Some(place) = self.states.get(usize::from(number)) {
             place.store(state, Relaxed);
         }
     }
 
     fn all(&self) -> impl Iterator<Item = u64> {
-        self.0.iter().map(|state| state.load(Relaxed)).filter(|&state| state != 0)
+        self.states.iter().map(|state| state.load(Relaxed)).filter(|&state| state != 0)
     }
 
     /// Adds the runtime's figures, and gives its memory, by address.
@@ -73,9 +90,14 @@ impl Domains {
                     "large_words" => Figure::LargeBlocks,
                     _ => return,
                 };
-                let sum = figures.get(figure).unwrap_or_default();
-                figures.set(figure, sum + Bytes(words.saturating_mul(WORD)));
+                add(figures, figure, words);
             });
+        }
+        if let Some(unowned) = self.unowned(&memory, runtime) {
+            add(figures, Figure::MajorHeap, unowned.pools.saturating_add(unowned.free));
+            add(figures, Figure::PoolsUsed, unowned.used);
+            add(figures, Figure::PoolsLost, unowned.lost);
+            add(figures, Figure::LargeBlocks, unowned.large);
         }
         if layout.single().is_some() {
             let words = memory.u64(symbol(names::FREE_WORDS) as u64);
@@ -89,6 +111,30 @@ impl Domains {
         found.sort_unstable_by_key(|piece| piece.addresses.start);
         found
     }
+}
+
+impl Domains {
+    /// OCaml 5: memory of the heap that domains which have ended left behind, and free pools. The runtime keeps both in a
+    /// variable that has no symbol. It is found by its content, which another domain may change meanwhile: then later.
+    fn unowned(&self, memory: &Probed, runtime: &OcamlRuntime) -> Option<Unowned> {
+        let mut at = self.unowned.load(Relaxed);
+        if at == 0 {
+            let (function, size) = self.refers.filter(|(_, size)| *size <= MAX_CODE)?;
+            let start = ptr::with_exposed_provenance::<u8>(function as usize);
+            // SAFETY: the code of a function of an object that stays.
+            let code = unsafe { slice::from_raw_parts(start, size) };
+            let candidates = referred(code, function);
+            let is_mapped = |address| memory.u64(address).is_some();
+            at = pools::find_pool_freelist(memory, runtime.version, candidates, is_mapped)?;
+            self.unowned.store(at, Relaxed);
+        }
+        Unowned::read(memory, at, MAX_FREE_POOLS)
+    }
+}
+
+fn add(figures: &mut MemoryFigures, figure: Figure, words: u64) {
+    let sum = figures.get(figure).unwrap_or_default();
+    figures.set(figure, sum + Bytes(words.saturating_mul(WORD)));
 }
 
 fn piece(addresses: Range<u64>, figure: Figure) -> RuntimeMemory {
