@@ -515,7 +515,8 @@ impl Engine {
         let start = recording.profile().info.start.0 as f64 / 1e6;
         let exact = snapshots.list().into_iter().filter_map(|known| {
             let summary = known.summary.filter(|summary| summary.damage.is_none())?;
-            Some(((known.facts.taken_unix - start).max(0.0), summary.in_heap.0))
+            let size = summary.in_heap + summary.external;
+            Some(((known.facts.taken_unix - start).max(0.0), size.0))
         });
         let no_references = match &recording.references {
             Some(Err(reason)) => Some(references::not_known(reason)),

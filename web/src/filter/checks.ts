@@ -22,7 +22,7 @@ export function checkOf(text: string): ConditionCheck | null {
     check = signal<ConditionCheck | null>(null);
     keep(checks, text, check);
     wanted.push(text);
-    if (wanted.length === 1) queueMicrotask(() => void ask());
+    if (wanted.length === 1) queueMicrotask(() => void queryWanted());
   }
   return check.value;
 }
@@ -53,7 +53,7 @@ export function answer(text: string, said: ConditionCheck): void {
   else keep(checks, text, signal<ConditionCheck | null>(said));
 }
 
-async function ask(): Promise<void> {
+async function queryWanted(): Promise<void> {
   const all = wanted;
   wanted = [];
   for (let from = 0; from < all.length; from += AT_ONCE) {

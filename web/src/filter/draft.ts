@@ -29,7 +29,7 @@ export function draftOf({ key, not, values }: ConditionForm): Draft {
   return { key: key as Key, not, values: values.map(({ mode, a, b }) => ({ mode, a, b })) };
 }
 
-/** The text of what stands in the fields; nothing while one is empty. */
+/** The text of the fields; nothing while one is empty. */
 export function textOfDraft({ key, not, values }: Draft): string | null {
   const written = values.map(trimmed);
   if (written.length === 0 || written.some(isMissing)) return null;

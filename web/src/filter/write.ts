@@ -2,7 +2,7 @@
 import type { ValueForm } from "../generated/responses.ts";
 import { remember } from "./checks.ts";
 
-/** What stands in a form's fields for one value. */
+/** The contents of a form's fields for one value. */
 export type ValueFields = Pick<ValueForm, "mode" | "a" | "b">;
 
 /** A range of time, in whole microseconds; null is open. */

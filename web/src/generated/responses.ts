@@ -469,7 +469,7 @@ export type ConditionCheck = {
 export type ConditionForm = {
   /** [`Clause::key`]. */
   key: string,
-  /** Whether it must not hold. */
+  /** True for blocks that do not fit it. */
   not: boolean,
   values: Array<ValueForm>,
 };
@@ -2118,7 +2118,7 @@ export type ValueForm = {
   to: RangeEnd | null,
 };
 
-/** How a value is given. */
+/** The kind of a value: which fields it has. */
 export type ValueMode = "at" | "between" | "from" | "to" | "never" | "equals" | "contains" | "regex" | "word";
 
 /** What could be saved in a container. */

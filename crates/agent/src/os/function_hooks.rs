@@ -63,7 +63,7 @@ impl Prepared {
     /// # Safety
     /// Ours can be called in place of the functions, none of which begins with a loop. The process has one
     /// thread.
-    pub(crate) unsafe fn begin(&self) -> io::Result<()> {
+    pub(crate) unsafe fn begin(&self) -> io::Result<Begun> {
         let mut begun = Vec::with_capacity(self.hooks.len());
         for &(function, slot) in &self.hooks {
             // SAFETY: as the caller promises.
@@ -77,7 +77,17 @@ impl Prepared {
                 }
             }
         }
-        Ok(())
+        Ok(Begun(begun))
+    }
+}
+
+/// Hooks that have begun. They stay if this is dropped.
+pub(crate) struct Begun(Vec<CodeHook>);
+
+impl Begun {
+    /// Lets calls arrive at the functions themselves again, whatever other threads do meanwhile.
+    pub(crate) fn end(&self) -> io::Result<()> {
+        self.0.iter().try_for_each(CodeHook::end)
     }
 }
 
@@ -127,7 +137,9 @@ mod tests {
         ORIGINAL.store(prepared.originals[0], Relaxed);
         assert_eq!(theirs(4), 5);
         // SAFETY: a function of this test's alone.
-        unsafe { prepared.begin().unwrap() };
+        let begun = unsafe { prepared.begin().unwrap() };
         assert_eq!(std::hint::black_box(theirs as Function)(4), 50);
+        begun.end().unwrap();
+        assert_eq!(std::hint::black_box(theirs as Function)(4), 5);
     }
 }

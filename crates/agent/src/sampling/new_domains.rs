@@ -16,7 +16,9 @@ use memtrail_ocaml::{Memory as _, symbols};
 use crate::context::functions::size_of_function;
 use crate::context::target::Target;
 use crate::os::ffi_guard::guarded;
-use crate::os::function_hooks::{FunctionHook, prepare};
+use crate::os::function_hooks::{Begun, FunctionHook, Prepared, prepare};
+use crate::os::lock::Lock;
+use crate::os::replaceable::Replaceable;
 use crate::os::symbol::symbol;
 use crate::random::splitmix::{self, SplitMix};
 use crate::sampling::start::OUR_PROFILE;
@@ -24,12 +26,11 @@ use crate::sampling::{rate, seeding};
 
 type NewDomain = unsafe extern "C" fn(u64, u64);
 
-struct Hooked {
-    target: &'static Target,
-    new_domain: NewDomain,
-}
-
-static HOOKED: OnceLock<Hooked> = OnceLock::new();
+/// The hook, made once, and the function as it can be called.
+static PREPARED: OnceLock<Option<(Prepared, NewDomain)>> = OnceLock::new();
+/// What is recorded, while domains are seeded.
+static TARGET: Replaceable<&'static Target> = Replaceable::new();
+static BEGUN: Lock<Option<Begun>> = Lock::new(None);
 /// The next domain. Smaller numbers are those of the slots in which domains were found.
 static NEXT: AtomicU32 = AtomicU32::new(1 << 16);
 /// Keeps the numbers apart from those that the runtime gets.
@@ -40,29 +41,51 @@ const STREAM: u64 = 0x7370_6177_6e65_6421;
 /// # Safety
 /// No thread runs the function: there is one thread, or all domains are stopped.
 pub(super) unsafe fn watch(target: &'static Target) {
+    let Some((prepared, _)) = PREPARED.get_or_init(hook) else { return };
+    if TARGET.set(target) {
+        // SAFETY: as the caller promises; the function does not begin with a loop in the sources of these versions.
+        match unsafe { prepared.begin() } {
+            Ok(begun) => *BEGUN.lock() = Some(begun),
+            Err(_) => TARGET.clear(),
+        }
+    }
+}
+
+/// Leaves domains to the runtime again.
+///
+/// # Safety
+/// No thread runs the function: all domains are stopped.
+pub(super) unsafe fn leave() {
+    if let Some(begun) = BEGUN.lock().take() {
+        // Should it fail, ours only calls the runtime's.
+        let _ = begun.end();
+        TARGET.clear();
+    }
+}
+
+fn hook() -> Option<(Prepared, NewDomain)> {
     let name = symbols::memprof::NEW_DOMAIN;
     let function = symbol(name);
-    if function.is_null() || HOOKED.get().is_some() {
-        return;
+    if function.is_null() {
+        return None;
     }
     let ours = new_domain as NewDomain as *const c_void;
     let hook = FunctionHook { name, function, size: size_of_function(name), ours };
-    let Ok(prepared) = prepare(&[hook]) else { return };
-    let Some(&original) = prepared.originals.first() else { return };
+    let prepared = prepare(&[hook]).ok()?;
+    let original = *prepared.originals.first()?;
     // SAFETY: the runtime declares it with this type (see `symbols`), and it begins there as it was compiled.
-    let new_domain = unsafe { transmute::<u64, NewDomain>(original) };
-    if HOOKED.set(Hooked { target, new_domain }).is_ok() {
-        // SAFETY: as the caller promises; the function does not begin with a loop in the sources of these versions.
-        let _ = unsafe { prepared.begin() };
-    }
+    let original = unsafe { transmute::<u64, NewDomain>(original) };
+    Some((prepared, original))
 }
 
 /// In place of `caml_memprof_new_domain`, on the thread of the new domain, which has no minor heap yet.
 unsafe extern "C" fn new_domain(parent: u64, state: u64) {
-    let Some(hooked) = HOOKED.get() else { return };
+    let Some(Some((_, original))) = PREPARED.get() else { return };
     // SAFETY: the runtime's own call.
-    unsafe { (hooked.new_domain)(parent, state) };
-    guarded((), || seed(hooked.target, state));
+    unsafe { original(parent, state) };
+    if let Some(target) = TARGET.get() {
+        guarded((), || seed(target, state));
+    }
 }
 
 fn seed(target: &Target, state: u64) {
@@ -91,5 +114,5 @@ fn seed(target: &Target, state: u64) {
 
 /// True if domains are seeded as they are spawned.
 pub(super) fn is_watched() -> bool {
-    HOOKED.get().is_some()
+    TARGET.get().is_some()
 }

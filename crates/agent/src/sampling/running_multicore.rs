@@ -151,6 +151,8 @@ pub(super) unsafe fn join(
 /// # Safety
 /// All domains are stopped, and have these states. No thread is in the midst of a callback.
 pub(super) unsafe fn leave(target: &Target, ours: Value, domains: &[u64]) {
+    // SAFETY: as the caller promises.
+    unsafe { new_domains::leave() };
     // The runtime empties the tables of domains that have ended by itself, and calls nothing for them any more.
     static_profile::discard_all();
     let Some(functions) = of_domains() else { return };

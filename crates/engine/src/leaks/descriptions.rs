@@ -27,6 +27,8 @@ const MIN_SNAPSHOTS: usize = 3;
 const MIN_RATED: f64 = 2.0;
 /// Callers of a place that are named at most.
 const MAX_CALLERS: usize = 4;
+/// Part of an owner that another one has from which on that is said.
+const MERGED: f64 = 0.05;
 
 /// What grows, and how large it is.
 pub(super) struct Sized<'s> {
@@ -192,6 +194,20 @@ pub(super) fn short_name(owner: &Owner<'_>) -> String {
     }
 }
 
+/// A sentence on the owners that are one with it, as memory passes between them, where they have much of it now.
+pub(super) fn merged(owner: &Owner<'_>) -> String {
+    let least = owner.bytes() as f64 * MERGED;
+    let largest = owner.merged.iter().max_by_key(|(_, size)| *size);
+    let Some((name, size)) = largest.filter(|(_, size)| *size as f64 >= least) else {
+        return String::new();
+    };
+    format!(
+        "{} of it is owned by {} in the last snapshot: memory passes between the two",
+        bytes(*size as f64),
+        shown(name)
+    )
+}
+
 /// The same with its type and position.
 pub(super) fn owner_name(owner: &Owner<'_>) -> String {
     let row = owner.rows.first();
@@ -312,7 +328,8 @@ pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize)
                 "filled once: 90 % of it was allocated in the first {}, and is kept since",
                 seconds(at)
             ),
-            None => "filled once, and kept since".to_owned(),
+            // Its contents may have been replaced: only sizes are known.
+            None => "filled, and has not grown since".to_owned(),
         },
         Class::ComesAndGoes => "comes and goes: about as much is freed as is added".to_owned(),
         Class::Ended => {

@@ -80,8 +80,11 @@ pub(super) fn suspect(
         whole: end,
     };
     let heading = descriptions::heading(&it, &growth);
-    let descriptions =
-        vec![descriptions::allocated(evidence, &by), descriptions::owned(owner, &finding)];
+    let descriptions = vec![
+        descriptions::allocated(evidence, &by),
+        descriptions::owned(owner, &finding),
+        descriptions::merged(owner),
+    ];
     // What runs the loop has to do with everything.
     let next = allocated.first().filter(|_| !runs_loop).map(|place| place.function.clone());
     Suspect {

@@ -21,6 +21,8 @@ use crate::recording::Recording;
 
 /// Parts of the work after which call sites are compared, and one.
 const PARTS: usize = 20;
+/// Minor collections a snapshot without which they tell no work.
+const MIN_MINOR: u64 = 4;
 /// Calls that identify a call site: the allocation, and its caller.
 const CALLS: usize = 2;
 /// Part of a buffer's size from which on its earlier blocks are looked at: one in so many. Six doublings tell its growth.
@@ -32,6 +34,8 @@ pub(super) struct History {
     pub(super) end: f64,
     /// When each of the others was taken, and what was alive.
     times: Vec<(f64, u64)>,
+    /// Minor collections until each of all, where the runtime counts them.
+    minor: Option<Vec<u64>>,
     sizes: HashMap<(String, String), Vec<u64>>,
 }
 
@@ -45,14 +49,16 @@ impl History {
         let end =
             this.filter(|known| known.facts.taken_unix > 0.0).map_or(profile.end.seconds(), at);
         let before = known.iter().filter(|known| known.facts.number < number);
-        let ready: Vec<(f64, &Summary)> = before
-            .filter_map(|known| Some((at(known), known.summary.as_deref()?)))
+        let ready: Vec<(&Known, &Summary)> = before
+            .filter_map(|known| Some((known, known.summary.as_deref()?)))
             .filter(|(_, summary)| summary.damage.is_none())
             .collect();
+        let all = ready.iter().map(|(known, _)| Some(*known)).chain([this]);
+        let minor: Option<Vec<u64>> = all.map(|known| known?.facts.minor).collect();
         let names = loaded.stored_names();
         let mut sizes: HashMap<(String, String), Vec<u64>> = HashMap::new();
         let mut times = Vec::new();
-        for (place, (time, summary)) in ready.iter().enumerate() {
+        for (place, (known, summary)) in ready.iter().enumerate() {
             let mut alive = 0_u64;
             for owner in &summary.owners {
                 let key = (owner.kind.clone(), owner.name.clone());
@@ -69,9 +75,25 @@ impl History {
                 sizes[place] = sizes[place].saturating_add(owned);
                 alive = alive.saturating_add(owned);
             }
-            times.push((*time, alive));
+            times.push((at(known), alive));
         }
-        Self { end, times, sizes }
+        Self { end, times, minor, sizes }
+    }
+
+    /// The work until each snapshot where samples do not tell it: by minor collections, each of which comes when a minor heap
+    /// was allocated. Where these are unknown or too few, each snapshot is a step.
+    fn steps(&self) -> Vec<f64> {
+        let count = self.snapshots();
+        let counted = self.minor.as_ref().filter(|minor| {
+            minor.is_sorted() && minor.last().is_some_and(|last| *last >= MIN_MINOR * count as u64)
+        });
+        match counted {
+            Some(minor) => {
+                let last = minor.last().copied().unwrap_or(1).max(1) as f64;
+                minor.iter().map(|number| *number as f64 / last).collect()
+            }
+            None => (1..=count).map(|step| step as f64 / count as f64).collect(),
+        }
     }
 
     /// Snapshots, the one that is looked at included.
@@ -95,13 +117,13 @@ pub(super) fn gather(
     alive: Bytes,
 ) -> Gathered {
     let count = history.snapshots();
-    // Without samples, each snapshot is a step.
-    let step = |(place, at): (usize, f64)| {
-        if clock.stands() { (place + 1) as f64 / count as f64 } else { clock.at(at).min(1.0) }
-    };
     let times = history.times.iter().map(|(at, _)| *at).chain([history.end]);
     let mut evidence = common(clock, recording, history.end);
-    evidence.work = times.enumerate().map(step).collect();
+    evidence.work = if clock.stands() {
+        history.steps()
+    } else {
+        times.map(|at| clock.at(at).min(1.0)).collect()
+    };
     evidence.alive = history.times.iter().map(|(_, alive)| *alive).chain([alive.0]).collect();
     let last_thread = threads::last(owners);
     let mut sizes = history.sizes.clone();

@@ -38,6 +38,8 @@ pub(super) struct Owner<'s> {
     pub(super) live: Vec<Live>,
     /// The places that allocated most of these, and mostly these; that of most first.
     pub(super) places: Vec<PlaceSamples>,
+    /// Names and bytes of those that it was put together with, as they hand memory to each other.
+    pub(super) merged: Vec<(String, u64)>,
     /// Of stacks of threads: the thread of each sampled block, and when that was allocated, in seconds.
     pub(super) threads: Vec<(ThreadNumber, f64)>,
 }
@@ -122,6 +124,7 @@ impl Owner<'_> {
 
     /// Adds what another owner has, that had the same memory before or after.
     pub(super) fn merge(&mut self, other: Self) {
+        self.merged.push((other.name.clone(), other.bytes()));
         self.rows.extend(other.rows);
         self.owned = self.owned.saturating_add(other.owned);
         self.external = self.external.saturating_add(other.external);
@@ -194,6 +197,7 @@ pub(super) fn owners<'s>(
                 external: 0,
                 live: Vec::new(),
                 places: Vec::new(),
+                merged: Vec::new(),
                 threads: Vec::new(),
             });
             owners.len() - 1

@@ -119,6 +119,17 @@ fn a_snapshot_shows_exactly_what_is_too_much() {
     assert!(stderr(&output).contains("were reachable in the snapshot at "), "{output:?}");
 }
 
+/// 9 MB of bigarrays were left out: the limit was "undecided".
+#[test]
+fn memory_outside_the_heap_counts_in_a_snapshot_too() {
+    let (folder, program) =
+        (tempfile::tempdir().unwrap(), build(&named("system"), "heap_off_heap"));
+    let gates = ["--rate", "1e-8", "--snapshot", "exit", "--max-live", "8M"];
+    let output = check(folder.path(), &gates, &[program.path.to_str().unwrap()]);
+    assert_eq!(code(&output), 4, "{output:?}");
+    assert!(stderr(&output).contains("were reachable in the snapshot at "), "{output:?}");
+}
+
 #[test]
 fn each_way_to_fail_has_its_code() {
     let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));

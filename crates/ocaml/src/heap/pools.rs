@@ -128,7 +128,7 @@ pub struct Unowned {
 }
 
 impl Unowned {
-    /// What the private `pool_freelist` at `at` has; of free pools at most so many are counted.
+    /// What the private `pool_freelist` at `at` has; free pools beyond a number are not counted.
     pub fn read(memory: &impl Memory, at: Address, most_free: usize) -> Option<Self> {
         let counter = |offset| memory.field(at, orphans::COUNTERS + offset);
         let mut next = memory.field(at, orphans::FREE)?;

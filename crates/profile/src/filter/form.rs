@@ -1,5 +1,5 @@
 //! A condition as the fields of a form hold it: `{"key": "live", "not": false, "values": [{"mode": "at", "a": "end", …}]}`.
-//! The page has no parser and no printer of conditions: it shows these fields, and writes what stands in them.
+//! The page has no parser and no printer of conditions: it shows these fields, and writes their contents.
 
 use std::fmt::{self, Display, Formatter};
 
