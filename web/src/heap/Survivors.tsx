@@ -6,7 +6,7 @@ import type { View } from "../shell/registry.ts";
 import { recording } from "../state/about.ts";
 import { estimatedBytesWithError } from "../state/estimates.ts";
 import { go, param, rec } from "../state/page.ts";
-import type { Column } from "../tables/columns.ts";
+import type { Column, Spare } from "../tables/columns.ts";
 import type { Looks } from "../tables/Grid.tsx";
 import { count, percent, ratio, seconds } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
@@ -27,7 +27,7 @@ const BY = [
   { id: "function", title: "Functions", what: "the functions that allocated" },
 ];
 
-function estimate(sort: string, title: string, what: string, spare: number, of: (row: SurvivorRow) => AliveEstimate) {
+function estimate(sort: string, title: string, what: string, spare: Spare, of: (row: SurvivorRow) => AliveEstimate) {
   const column: Column<SurvivorRow> = {
     sort,
     title,
