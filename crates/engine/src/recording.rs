@@ -78,7 +78,12 @@ impl Recording {
             return Some("the program does not run any more".to_owned());
         }
         if !self.description.can_snapshot {
-            return Some("the program was started with --snapshot off".to_owned());
+            let why = if self.description.is_native {
+                "the program is native: memtrail leaks reads its snapshots"
+            } else {
+                "the program was started with --snapshot off"
+            };
+            return Some(why.to_owned());
         }
         None
     }

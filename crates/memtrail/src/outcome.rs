@@ -3,6 +3,15 @@
 use memtrail_recording::{Description, Outcome, SnapshotOutcome, SnapshotReason};
 use memtrail_text::rounded::grouped;
 
+/// Ends the note in the recording of a native program whose forks outlived it.
+pub(crate) const FORKS_ARE_RECORDED: &str =
+    "memtrail run --native --children records forked processes, too";
+
+/// True if processes that were forked from this one outlived it, and are not recorded.
+pub(crate) fn has_unrecorded_forks(description: &Description) -> bool {
+    description.notes.iter().any(|note| note.ends_with(FORKS_ARE_RECORDED))
+}
+
 /// `killed by signal 9`; nothing for programs that came to their end by themselves.
 pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
     Some(match *outcome? {

@@ -39,6 +39,18 @@ pub const SANITIZER_OPTIONS: &str = "ASAN_OPTIONS";
 /// What has to be in it.
 pub const ANY_ORDER: &str = "verify_asan_link_order=0";
 
+/// Prefix of the libraries that valgrind preloads into a program under it.
+const VALGRIND: &[u8] = b"vgpreload_";
+/// Reason that a program under valgrind is not recorded; reads after the program's name. Our threads and stacks would be
+/// errors of the program in valgrind's report.
+pub const UNDER_VALGRIND: &str = "runs under valgrind, which would report the agent's own work";
+
+/// True if a value of `LD_PRELOAD` is that of a program under valgrind.
+#[must_use]
+pub fn is_under_valgrind(value: &[u8]) -> bool {
+    names_in(value).any(|library| library.starts_with(VALGRIND))
+}
+
 /// Whether a value of `ASAN_OPTIONS` lets other libraries come first.
 #[must_use]
 pub fn lets_others_come_first(options: &[u8]) -> bool {
@@ -180,5 +192,15 @@ mod tests {
         assert!(!has(b"x.so:y.so", AGENT));
         assert_eq!(names_in(b"/l/x.so y.so").collect::<Vec<_>>(), [b"x.so", b"y.so"]);
         assert_eq!(agent_in(b"x.so:/libmemtrail-agent-1.so/y.so"), None);
+    }
+
+    #[test]
+    fn programs_under_valgrind_are_known() {
+        let folder = "/usr/libexec/valgrind";
+        let value = format!(
+            "{folder}/vgpreload_core-amd64-linux.so:{folder}/vgpreload_memcheck-amd64-linux.so:/a.so"
+        );
+        assert!(is_under_valgrind(value.as_bytes()));
+        assert!(!is_under_valgrind(b"/vgpreload_core/a.so:/b.so"));
     }
 }

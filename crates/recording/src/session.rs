@@ -220,6 +220,9 @@ pub enum State {
     Passed,
     /// A forked child of the recorded process that runs on.
     Forked,
+    /// It was started without the launcher's `LD_PRELOAD`, which the process that started it had: nothing more is known of
+    /// the program.
+    WithoutAgent,
 }
 
 /// The trace could not be written any more: it ends with the last whole packet before that.
@@ -324,6 +327,15 @@ impl Options {
             }
         }
         Err(last)
+    }
+
+    /// The folder that the recording of a process is going to have that was forked from one that is recorded.
+    #[must_use]
+    pub fn folder_of_fork(&self, program: &str, pid: u32) -> PathBuf {
+        match &self.output {
+            Some(named) => beside(named, &format!("{pid}-0")),
+            None => self.base.join(folder_name(program, pid, 0)),
+        }
     }
 
     /// Whether a process has been another program, with a recording of this number.

@@ -2,7 +2,7 @@
 import type { View } from "../shell/registry.ts";
 import { go, page, param, withParam } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { bytes, count } from "../text/units.ts";
+import { blocks, bytes, count } from "../text/units.ts";
 import type { HistogramRow } from "../generated/responses.ts";
 import { WhoNamedButton } from "./join/Buttons.tsx";
 import { showWhoNamed } from "./join/links.ts";
@@ -61,13 +61,13 @@ function Kinds() {
           <>
             <OwnerCondition />
             <span class="quiet clip">
-              {count(response.blocks)} blocks, {bytes(response.bytes)}
+              {blocks(response.blocks)}, {bytes(response.bytes)}
             </span>
           </>
         ) : (
           response && (
             <span class="quiet clip">
-              {count(response.blocks)} blocks, {bytes(response.bytes)} alive
+              {blocks(response.blocks)}, {bytes(response.bytes)} alive
               {response.unreachable_bytes === null && "; unknown how much is dead, not yet swept"}
               {!!response.unreachable_bytes && `; ${bytes(response.unreachable_bytes)} dead, not yet swept`}
             </span>
@@ -85,7 +85,7 @@ function Kinds() {
             <button
               type="button"
               class="button small plain"
-              title={`${bytes(row.most.bytes)} in ${count(row.most.blocks)} blocks hang from one place`}
+              title={`${bytes(row.most.bytes)} in ${blocks(row.most.blocks)} hang from one place`}
               onClick={() => openNode(row.most!.node)}
             >
               Where most are

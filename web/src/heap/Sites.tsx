@@ -5,7 +5,7 @@ import { recording } from "../state/about.ts";
 import { markOf } from "../state/estimates.ts";
 import { go, param } from "../state/page.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { count } from "../text/units.ts";
+import { blocks } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import type { SiteRow } from "../generated/responses.ts";
@@ -79,7 +79,7 @@ function Sites() {
           <Segmented label="rows" options={BY} value={by.value} onChoose={(id) => by.set(id)} />
           <span class="quiet clip">
             {markOf(recording.value)}
-            {count(response.sampled)} blocks of the snapshot were sampled when allocated
+            {blocks(response.sampled)} of the snapshot sampled when allocated
           </span>
         </>
       }

@@ -6,9 +6,9 @@ import type { View } from "../shell/registry.ts";
 import { recording } from "../state/about.ts";
 import { estimatedBytesWithError } from "../state/estimates.ts";
 import { go, param, rec } from "../state/page.ts";
-import type { Column } from "../tables/columns.ts";
+import type { Column, Spare } from "../tables/columns.ts";
 import type { Looks } from "../tables/Grid.tsx";
-import { count, percent, ratio, seconds } from "../text/units.ts";
+import { blocks, percent, ratio, seconds } from "../text/units.ts";
 import { Segmented } from "../widgets/Segmented.tsx";
 import { Empty, ErrorMessage } from "../widgets/State.tsx";
 import { SnapshotSelect } from "./changes/SnapshotSelect.tsx";
@@ -27,7 +27,7 @@ const BY = [
   { id: "function", title: "Functions", what: "the functions that allocated" },
 ];
 
-function estimate(sort: string, title: string, what: string, spare: number, of: (row: SurvivorRow) => AliveEstimate) {
+function estimate(sort: string, title: string, what: string, spare: Spare, of: (row: SurvivorRow) => AliveEstimate) {
   const column: Column<SurvivorRow> = {
     sort,
     title,
@@ -151,7 +151,7 @@ function Survivors() {
         }
         actions={({ key, survived, freed, added }) => (
           <>
-            <span class="quiet">{count(survived.sampled + freed.sampled + added.sampled)} blocks were sampled</span>
+            <span class="quiet">{blocks(survived.sampled + freed.sampled + added.sampled)} sampled</span>
             {key !== null && <WhyButton name={key} within={false} />}
             {key !== null && (
               <button

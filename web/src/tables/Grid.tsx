@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { percent } from "../text/units.ts";
 import { asksForMenu } from "../widgets/Menu.tsx";
 import { useSize } from "../widgets/size.ts";
-import type { Column } from "./columns.ts";
+import type { Column, Spare } from "./columns.ts";
 import type { GridRows } from "./gridRows.ts";
 import type { Line } from "./outline.ts";
 import type { Selection } from "./selection.ts";
@@ -192,7 +192,7 @@ export function Grid<R>(props: Props<R>) {
 
 /** How many columns of numbers there are, the narrower the window the fewer. */
 function numbers<R>(columns: readonly Column<R>[]): Record<string, number> {
-  const upTo = (spare: number) => columns.filter((column) => column.spare <= spare).length;
+  const upTo = (spare: Spare) => columns.filter((column) => column.spare <= spare).length;
   return { "--all": upTo(2), "--some": upTo(1), "--few": upTo(0) };
 }
 

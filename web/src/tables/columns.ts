@@ -4,6 +4,9 @@ import { estimatedBytes as bytes, estimatedCount as count } from "../state/estim
 import { percent, seconds } from "../text/units.ts";
 import type { Row } from "./row.ts";
 
+/** How early a column is left out as windows get narrower: 2 first, 1 next, 0 never. The style sheet has a rule for each. */
+export type Spare = 0 | 1 | 2;
+
 export interface Column<R = Row> {
   /** As the engine sorts by it. */
   readonly sort: string;
@@ -13,8 +16,7 @@ export interface Column<R = Row> {
   text(row: R): string;
   /** As a spreadsheet takes it. */
   plain(row: R): string;
-  /** Left out in narrow windows, the higher the earlier; 0 always stays. */
-  readonly spare: number;
+  readonly spare: Spare;
   /** False for what tables cannot be sorted by. */
   readonly sorts?: boolean;
 }
@@ -85,7 +87,7 @@ export const COMPARED: readonly Column[] = [
     spare: 0,
     sorts: false,
   },
-  ...COLUMNS.slice(1).map((column) => ({ ...column, spare: Math.min(2, column.spare + 1) })),
+  ...COLUMNS.slice(1).map((column) => ({ ...column, spare: column.spare === 0 ? (1 as const) : (2 as const) })),
 ];
 
 export function placeOf({ file, line }: Row): string {

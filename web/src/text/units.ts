@@ -57,6 +57,11 @@ export function count(number: number): string {
   return `${value.toFixed(three(value))} ${units[unit]}`;
 }
 
+/** `1 block`, `12.3 k blocks`. */
+export function blocks(number: number): string {
+  return `${count(number)} ${number === 1 ? "block" : "blocks"}`;
+}
+
 /** A share of 1, in percent: a digit after the point only where it tells something. */
 export function percent(share: number): string {
   const value = share * 100;

@@ -5,6 +5,7 @@
 use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 use memtrail_recording::preload;
 use memtrail_recording::session::{OPTIONS_FILE, SESSION_VARIABLE, State};
@@ -29,6 +30,12 @@ pub(crate) struct Injected {
     assignment: CString,
     /// This library's file, and the options that it reads first.
     needed: [CString; 2],
+    /// Valgrind runs this process.
+    pub(crate) is_under_valgrind: bool,
+    /// This process's environment does not have them any more.
+    is_removed: AtomicBool,
+    /// A program without the agent was reported.
+    has_reported: AtomicBool,
 }
 
 unsafe extern "C" {
@@ -47,12 +54,19 @@ impl Injected {
     pub(crate) fn find() -> Option<Self> {
         let assignment = own_entries().find(|entry| session_in(entry).is_some())?.to_owned();
         let session = PathBuf::from(OsStr::from_bytes(session_in(&assignment)?));
-        let library = own_entries().find_map(|entry| preload::value_in(entry.to_bytes()))?;
-        let library = preload::agent_in(library)?;
+        let preloaded = own_entries().find_map(|entry| preload::value_in(entry.to_bytes()))?;
+        let library = preload::agent_in(preloaded)?;
         let options = session.join(OPTIONS_FILE);
         let needed =
             [CString::new(library).ok()?, CString::new(options.as_os_str().as_bytes()).ok()?];
-        Some(Self { session, assignment, needed })
+        Some(Self {
+            session,
+            assignment,
+            needed,
+            is_under_valgrind: preload::is_under_valgrind(preloaded),
+            is_removed: AtomicBool::new(false),
+            has_reported: AtomicBool::new(false),
+        })
     }
 
     fn library(&self) -> &[u8] {
@@ -78,8 +92,23 @@ impl Injected {
 
     /// Tells the launcher why a program that comes next is not recorded.
     pub(crate) fn report(&self, program: &CStr, reason: String) {
+        self.report_state(program, State::Refused { reason, hint: None });
+    }
+
+    /// Tells the launcher of a program that comes next without the variables, which this process had. That is so as this
+    /// process took them away: a launcher that empties the environment. Once is enough to explain that nothing was recorded.
+    pub(crate) fn report_without_agent(&self, program: &CStr) {
+        // A shell tries each folder of `PATH`.
+        let is_there = || !program.to_bytes().contains(&b'/') || can_open(program).is_ok();
+        if self.is_removed.load(Relaxed) || self.has_reported.load(Relaxed) || !is_there() {
+            return;
+        }
+        self.has_reported.store(true, Relaxed);
+        self.report_state(program, State::WithoutAgent);
+    }
+
+    fn report_state(&self, program: &CStr, state: State) {
         let program = program.to_string_lossy().into_owned();
-        let state = State::Refused { reason, hint: None };
         // Not an image of this process, whose status stays.
         report_program(&self.session, std::process::id(), u32::MAX, program, state);
     }
@@ -164,6 +193,7 @@ impl Injected {
 
     /// Makes this process's environment what it would be without us.
     pub(crate) fn remove(&self) {
+        self.is_removed.store(true, Relaxed);
         // SAFETY: runs in a constructor, before the target can look or has a second thread; the array ends with null,
         // and becomes no longer.
         unsafe {
@@ -285,6 +315,9 @@ mod tests {
             session: PathBuf::from("/s"),
             assignment: text("MEMTRAIL_SESSION=/s"),
             needed: [text("/libmemtrail-agent-1.so"), text("/s/options")],
+            is_under_valgrind: false,
+            is_removed: AtomicBool::new(false),
+            has_reported: AtomicBool::new(false),
         }))
     }
 

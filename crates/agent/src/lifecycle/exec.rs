@@ -41,11 +41,15 @@ unsafe fn environment_for_next<T>(
     }
     let follow = follow();
     // SAFETY: as the caller promises.
+    let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
+    // SAFETY: as the caller promises.
     if !follow && !unsafe { Injected::is_in(environment) } {
+        if let Some(program) = program.filter(|_| !is_recorded()) {
+            let report = || injected.report_without_agent(program);
+            without_cancellation(|| keeping_errno(report));
+        }
         return with(environment);
     }
-    // SAFETY: as the caller promises.
-    let program = (!path.is_null()).then(|| unsafe { CStr::from_ptr(path) });
     // The dynamic linker would complain to the program's standard error, or end it.
     let can_be_loaded = || {
         keeping_errno(|| {

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use memtrail_ocaml::{Unsupported, Version};
+use memtrail_recording::preload;
 use memtrail_recording::session::{Options, State};
 
 use crate::context::runtime::{version, version_or};
@@ -32,6 +33,11 @@ pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<Pen
     relay::stay_known(&injected.session);
     if !options.children {
         injected.remove();
+    }
+    if injected.is_under_valgrind {
+        let state = State::Refused { reason: preload::UNDER_VALGRIND.into(), hint: None };
+        report(&injected.session, std::process::id(), 0, state);
+        return None;
     }
     let reason = match version_or(options.assume_version.as_deref()) {
         Ok(version) => {

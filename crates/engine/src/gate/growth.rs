@@ -45,8 +45,11 @@ pub(super) fn judge(
 ) -> GateResult {
     if profile.blocks.len() < MIN_BLOCKS {
         let reason = format!(
-            "only {} blocks were sampled: raise --rate, or run it for longer",
-            profile.blocks.len()
+            "only {} sampled: raise --rate, or run it for longer",
+            match profile.blocks.len() {
+                1 => "1 block was".to_owned(),
+                blocks => format!("{blocks} blocks were"),
+            }
         );
         return GateResult::unknown(gate, Measure::BytesPerSecond, reason);
     }

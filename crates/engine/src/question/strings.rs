@@ -56,7 +56,7 @@ impl Question for StringsQuestion {
         let Some(Strings { sums, duplicates }) = strings else {
             return Err(Unanswered::Missing(
                 ApiError::bad("the snapshot has no contents of strings")
-                    .hint("take one with them: memtrail run --snapshot … --contents"),
+                    .hint("take one with them: memtrail run --snapshot exit --contents -- PROGRAM"),
             ));
         };
         Ok(DuplicateStrings {

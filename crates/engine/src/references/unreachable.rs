@@ -10,7 +10,7 @@ use memtrail_trace::Site;
 use super::descriptions;
 use super::joined::{add, sampled, seconds};
 use crate::leaks::sites::AllocationPaths;
-use crate::leaks::{BlocksEstimate, UnreachableResponse, UnreachableSite};
+use crate::leaks::{BlocksEstimate, Place, UnreachableResponse, UnreachableSite};
 use crate::recording::Recording;
 
 /// Finds what is unreachable.
@@ -22,7 +22,7 @@ pub(crate) fn unreachable(
     let reachability = Reachability::new(references);
     let paths = AllocationPaths::new(recording);
     let (mut reachable, mut garbage, mut elsewhere, mut all) = <(Sum, Sum, Sum, Sum)>::default();
-    let mut sites: HashMap<Vec<Site>, (Sum, Sum)> = HashMap::new();
+    let mut sites = CallSites::default();
     for (node, row) in sampled(recording, references) {
         let state = reachability.state(node);
         match state {
@@ -31,7 +31,7 @@ pub(crate) fn unreachable(
             State::Elsewhere => add(recording, &mut elsewhere, row),
             State::Leaked | State::IndirectlyLeaked => {
                 add(recording, &mut all, row);
-                let (both, direct) = sites.entry(paths.of(row)).or_default();
+                let (both, direct) = sites.sums_of(paths.of(row), &paths);
                 add(recording, both, row);
                 if state == State::Leaked {
                     add(recording, direct, row);
@@ -39,12 +39,13 @@ pub(crate) fn unreachable(
             }
         }
     }
+    let mut sites = sites.sums;
     let count = sites.len();
-    let mut sites: Vec<_> = sites.into_iter().collect();
-    sites.sort_by_key(|(path, (both, _))| (Reverse(both.samples), paths.places(path)));
+    sites.sort_by(|(a, (a_both, _)), (b, (b_both, _))| {
+        (Reverse(a_both.samples), a).cmp(&(Reverse(b_both.samples), b))
+    });
     let at = seconds(recording, references);
-    let site = |(path, (both, direct)): (Vec<Site>, (Sum, Sum))| {
-        let allocated = paths.places(&path);
+    let site = |(allocated, (both, direct)): (Vec<Place>, (Sum, Sum))| {
         let unreachable = BlocksEstimate::of(recording, &both);
         let direct = BlocksEstimate::of(recording, &direct);
         UnreachableSite {
@@ -67,6 +68,30 @@ pub(crate) fn unreachable(
         unreachable,
         sites: sites.into_iter().take(limit).map(site).collect(),
         count,
+    }
+}
+
+/// Sums of unreachable blocks, and those of them to which nothing refers at all, by call site.
+#[derive(Default)]
+struct CallSites {
+    /// The number of a path's call site.
+    of_path: HashMap<Vec<Site>, usize>,
+    of_places: HashMap<Vec<Place>, usize>,
+    sums: Vec<(Vec<Place>, (Sum, Sum))>,
+}
+
+impl CallSites {
+    /// Calls of one line are one call site: they read the same.
+    fn sums_of(&mut self, path: Vec<Site>, paths: &AllocationPaths<'_>) -> &mut (Sum, Sum) {
+        let Self { of_path, of_places, sums } = self;
+        let number = *of_path.entry(path).or_insert_with_key(|path| {
+            let places = paths.places(path);
+            *of_places.entry(places).or_insert_with_key(|places| {
+                sums.push((places.clone(), <(Sum, Sum)>::default()));
+                sums.len() - 1
+            })
+        });
+        &mut sums[number].1
     }
 }
 

@@ -23,6 +23,7 @@ use crate::output::Output;
 use crate::recording_facts;
 use crate::recording_source::{Process, RecordingSource};
 use crate::run::{self, End, NativeArgs, Request, SnapshotArgs};
+use crate::shell_quote::shell_quote;
 use crate::snapshot_file::MemoryArgs;
 use crate::{html, json};
 use answer::{Checked, Judged, Verdict};
@@ -156,7 +157,7 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
             checked.could_not_judge(failure.message());
             return Ok(checked);
         }
-        Err(failure) => return Err(failure),
+        Err(failure) => return Err(with_recording(args, failure)),
     };
     let folder = recorded.family.as_ref().or(recorded.folders.first());
     let folder = folder.filter(|_| !recorded.folders.is_empty());
@@ -180,6 +181,24 @@ fn run_and_judge(args: &Args, gates: &gates::Resolved) -> Result<Checked, Failur
         checked.recording = None;
     }
     Ok(checked)
+}
+
+/// The failure to start a program, with the command that was meant if a recording was named in place of one.
+fn with_recording(args: &Args, failure: Failure) -> Failure {
+    let [named] = args.command.as_slice() else { return failure };
+    let is_start = matches!(failure.kind(), Kind::NotFound | Kind::NotExecutable);
+    if !is_start || Recording::open(Path::new(named)).is_err() {
+        return failure;
+    }
+    // The command is the last word.
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let options = words.get(1..words.len().saturating_sub(1)).unwrap_or_default();
+    let options = options.iter().filter(|word| *word != "--");
+    let typed = options.fold("memtrail".to_owned(), |typed, word| {
+        format!("{typed} {}", shell_quote(&word.to_string_lossy()))
+    });
+    let named = shell_quote(&named.to_string_lossy());
+    failure.hint(format_args!("it is a recording: {typed} --recording {named}"))
 }
 
 /// Which process runs on, if one does: what it is going to need is not known yet.

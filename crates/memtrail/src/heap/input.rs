@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, OnceCell};
+use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,8 +13,10 @@ use memtrail_engine::{Bytes, Engine, Setting, SnapshotFile as _};
 use memtrail_heap::graph::Failed;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
+use memtrail_map::MappedFile;
 use memtrail_recording::{Recording, is_alive, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
+use memtrail_trace::Reader;
 use memtrail_typeflow::Coverage;
 
 use crate::answer::OutputArgs;
@@ -119,8 +122,17 @@ fn cannot_open(path: &Path, error: &std::io::Error) -> Failure {
     )
 }
 
+/// A file that is no snapshot, or has too little of one.
+pub(super) fn unreadable(path: &Path, error: impl Display) -> Failure {
+    Failure::new(Kind::Input, format_args!("{}: {error}", path.display()))
+        .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
+}
+
 /// There are no snapshots.
 pub(super) fn none(path: &Path) -> Failure {
+    if let Some(failure) = not_a_trace(path) {
+        return failure;
+    }
     let failed = failed_beside(path);
     if !failed.is_empty() {
         let message = format_args!("{}: {}", path.display(), failed.join("; "));
@@ -138,6 +150,12 @@ pub(super) fn none(path: &Path) -> Failure {
         "take some: memtrail run --snapshot every-major -- PROGRAM".to_owned()
     };
     Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display())).hint(hint)
+}
+
+/// The failure about a file that is no trace, either.
+fn not_a_trace(path: &Path) -> Option<Failure> {
+    let file = MappedFile::open(path).ok().filter(|_| path.is_file())?;
+    Reader::new(&file).err().map(|error| loading::no_trace(path, &error))
 }
 
 /// The number in a snapshot's file name; other files have none.
@@ -244,8 +262,7 @@ impl Input {
 
     /// The error about a damaged file.
     pub(super) fn failure(&self, error: &read::Error) -> Failure {
-        Failure::new(Kind::Input, format_args!("{}: {error}", self.path.display()))
-            .hint("heap snapshots come from `memtrail run --snapshot` and `memtrail snapshot`")
+        unreadable(&self.path, error)
     }
 
     /// What was reported of the names that are stored beside the snapshot, once.

@@ -8,10 +8,12 @@ use memtrail_engine::heap::{OfSnapshot, Outcome};
 use memtrail_engine::leaks::LeaksResponse;
 use memtrail_engine::references::ReferrersResponse;
 use memtrail_engine::{ApiError, Engine, RecordingId, Setting};
+use memtrail_heap::read::Snapshot;
+use memtrail_map::MappedFile;
 use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
-use super::input::{choose, none, number_of};
+use super::input::{choose, none, number_of, unreadable};
 use crate::caveats;
 use crate::damage;
 use crate::error::{Failure, Kind};
@@ -214,6 +216,12 @@ impl Joined {
         (self.id.0, Some(self.snapshot))
     }
 
+    /// The failure about the snapshot if that cannot be read, or else about the query.
+    fn refused(&self, error: &ApiError) -> Failure {
+        let damage = MappedFile::open(&self.path).ok().and_then(|file| Snapshot::read(&file).err());
+        damage.map_or_else(|| loading::refused(error), |damage| unreadable(&self.path, damage))
+    }
+
     /// Asks the engine, which analyses the snapshot first.
     pub(crate) fn query<T>(
         &self,
@@ -221,7 +229,7 @@ impl Joined {
     ) -> Result<OfSnapshot<T>, Failure> {
         with_spinner(format!("analysing snapshot {}", self.snapshot), || {
             loop {
-                match query(&self.engine).map_err(|error| loading::refused(&error))? {
+                match query(&self.engine).map_err(|error| self.refused(&error))? {
                     Outcome::Ready(response) => return Ok(response),
                     Outcome::Analysing(_) if self.engine.work().is_some() => {}
                     Outcome::Analysing(number) => {

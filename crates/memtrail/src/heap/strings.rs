@@ -18,7 +18,7 @@ const SHOWN: usize = 80;
 
 /// Find duplicate strings
 ///
-/// Needs a snapshot with contents: memtrail run --snapshot … --contents.
+/// Needs a snapshot with contents: memtrail run --snapshot exit --contents -- PROGRAM.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]

@@ -61,10 +61,9 @@ pub(super) fn answer<R: Recipient>(
     let (mut problems, mut damage, mut notes) = (Problems::default(), Vec::new(), Vec::new());
     let mut untyped = 0;
     for path in recordings {
-        let Found { leaks: mut found_here, partial, caveats, lacks_names, verdict } =
-            look(args, path)?;
+        let Found { leaks: mut found_here, partial, caveats, unnamed, verdict } = look(args, path)?;
         damage.extend(partial.clone());
-        untyped += u64::from(lacks_names);
+        untyped += u64::from(unnamed.is_any());
         for note in caveats.notes() {
             if !notes.contains(&note) {
                 notes.push(note);
@@ -125,8 +124,8 @@ pub(super) fn answer<R: Recipient>(
         }
         if untyped > 0 {
             let note = format!(
-                "variables of {} processes have no names and types; why: memtrail types RECORDING",
-                grouped(untyped)
+                "some variables of {} have no names and types; why: memtrail types RECORDING",
+                if untyped == 1 { "1 process".into() } else { format!("{} processes", grouped(untyped)) }
             );
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }

@@ -11,6 +11,7 @@ use memtrail_profile::Caveats;
 use memtrail_recording::Recording;
 
 use super::args::Args;
+use super::unnamed::Unnamed;
 use crate::error::{Failure, Kind};
 use crate::heap::joined::{Joined, RecordingArgs};
 use crate::recording_facts;
@@ -28,8 +29,8 @@ pub(super) struct Found {
     pub(super) partial: Option<String>,
     /// What must be known of how many blocks were sampled.
     pub(super) caveats: Caveats,
-    /// Whether variables have no names and types.
-    pub(super) lacks_names: bool,
+    /// Variables that are listed, and have no names and types as the program's own have none.
+    pub(super) unnamed: Unnamed,
     /// The exit code, which says if the trace is damaged.
     pub(super) verdict: Result<ExitCode, Failure>,
 }
@@ -71,7 +72,7 @@ fn among_sites(
         leaks: leaks.unwrap_or_default(),
         partial: None,
         caveats: caveats::reported(recording).of_allocation(),
-        lacks_names: false,
+        unnamed: Unnamed::default(),
         verdict: damage::beside(
             unreadable,
             damage::verdict(recording, &engine.damage(id).unwrap_or_default()),
@@ -94,11 +95,13 @@ fn among_owners(which: &RecordingArgs, path: &Path, limit: usize) -> Result<Foun
         response.summary.push(NO_REFERENCES.to_owned());
     }
     let answer = OfSnapshot { response: (), partial };
+    let unnamed =
+        if joined.has_names() { Unnamed::default() } else { Unnamed::listed_in(&response) };
     Ok(Found {
         leaks: response,
         partial: joined.damage(&answer),
         caveats: joined.caveats(),
-        lacks_names: !joined.has_names(),
+        unnamed,
         verdict: damage::beside(unreadable.or(damaged), joined.verdict()),
     })
 }

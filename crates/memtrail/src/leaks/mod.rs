@@ -7,6 +7,7 @@ mod look;
 mod markdown;
 mod suppressed;
 mod text;
+mod unnamed;
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -86,7 +87,7 @@ fn write(args: &Args, path: &Path) -> Result<ExitCode, Failure> {
 }
 
 fn one<R: Recipient>(args: &Args, path: &Path, recipient: R) -> Result<R::Received, Failure> {
-    let Found { leaks, partial, caveats, lacks_names, verdict } = look(args, path)?;
+    let Found { leaks, partial, caveats, unnamed, verdict } = look(args, path)?;
     let recording = shell_quote::path(path);
     let mut problems = Problems::default();
     problems.add(verdict);
@@ -97,11 +98,9 @@ fn one<R: Recipient>(args: &Args, path: &Path, recipient: R) -> Result<R::Receiv
             canvas.gap();
         }
         draw(canvas, &leaks, &recording);
-        if lacks_names {
-            let note = format!(
-                "the program's variables have no names and types; why: memtrail types {recording}"
-            );
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        if let Some(note) = unnamed.note() {
+            let note = format!("note: {note}; why: memtrail types {recording}");
+            canvas.paragraph(WARNING, 2, &note);
         }
         for note in caveats.notes() {
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));

@@ -123,6 +123,13 @@ fn nothing(canvas: &mut Canvas, recording: &Recording, report: &Report) {
         canvas.paragraph(PLAIN, 0, "Nothing is known of allocations: they could not be recorded.");
         return;
     }
+    if description.is_some_and(outcome::has_unrecorded_forks) {
+        let text = "Nothing was sampled in this process. It forked another one that outlived it, \
+                    and that is not recorded.";
+        canvas.paragraph(PLAIN, 0, text);
+        canvas.paragraph(FAINT, 0, &format!("{}.", outcome::FORKS_ARE_RECORDED));
+        return;
+    }
     let most = bytes(report.trace.unseen_bytes());
     let text = format!(
         "Nothing was sampled: the program allocated little, most likely less than {most} (if it \

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
-use memtrail_recording::{Description, FileState, Outcome, Recording, is_alive, started_at};
+use memtrail_recording::{Description, FileState, Outcome, Recording, started_at};
 use memtrail_symbols::OwnFunctions;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
@@ -16,7 +16,7 @@ use serde::Serialize;
 use super::process::End;
 use super::session::Session;
 use super::survivors::{may_be_one, own_numbers};
-use super::{live_packets, native_names, old_sessions, writing};
+use super::{live_packets, native_names, nothing_recorded, old_sessions, outliving, writing};
 use crate::{json, outcome, references, shell_quote};
 
 /// Recordings that are shown one by one.
@@ -30,6 +30,8 @@ pub(super) struct Finalized {
     gone: Vec<PathBuf>,
     /// The process that we started.
     root: u32,
+    /// Processes that were forked from an OCaml program and run on, each with its announcement.
+    forks: Vec<String>,
 }
 
 impl Finalized {
@@ -64,13 +66,20 @@ pub(super) struct Recorded {
 /// Completes the recordings of processes that have ended; `root` is the one that we started.
 pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     let statuses = session.statuses();
-    let options = Options::load(session.folder()).ok().and_then(|options| options.snapshots);
-    let wants_last = options.is_some_and(|options| options.exit);
+    let options = Options::load(session.folder()).ok();
+    let snapshots = options.as_ref().and_then(|options| options.snapshots.as_ref());
+    let wants_last = snapshots.is_some_and(|options| options.exit);
     let (mut recordings, mut gone) = (Vec::new(), Vec::new());
     // Whoever keeps a session started after the processes.
     let begin = if root == 0 { 0 } else { started_at(std::process::id()).unwrap_or(0) };
     let running = LazyCell::new(|| own_numbers(session.folder(), begin));
     let all_live_packets = session.live_packets();
+    // With `--children` they have recordings of their own. Whoever keeps a session waits for them.
+    let watched = options.as_ref().filter(|options| root != 0 && !options.children);
+    let forks = watched.map_or_else(Vec::new, |_| {
+        outliving::settled(&running, &statuses, root, || own_numbers(session.folder(), begin))
+    });
+    let mut announcements = Vec::new();
     for status in &statuses {
         let State::Recording { folder, failure } = &status.state else { continue };
         // Another process may have its number, in another namespace or after it.
@@ -123,6 +132,16 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             if wants_last {
                 writing::note_missing_last(&mut description);
             }
+            let has_execed = matches!(description.outcome, Some(Outcome::Execed));
+            if let Some(options) = watched.filter(|_| !has_execed) {
+                if is_native {
+                    description.notes.extend(outliving::note(&forks));
+                } else if announcements.is_empty() {
+                    let program = &description.program;
+                    let announcement = |&pid| outliving::announcement(options, program, pid);
+                    announcements.extend(forks.iter().map(announcement));
+                }
+            }
             // The trace itself is whole; only its description would lack the outcome.
             let _ = description.save(folder);
         }
@@ -133,7 +152,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             is_predecessor: false,
         });
     }
-    Finalized { statuses, recordings, gone, root }
+    Finalized { statuses, recordings, gone, root, forks: announcements }
 }
 
 /// Calls of allocators that were not recorded.
@@ -292,16 +311,11 @@ pub(super) fn announce(
             if passed == 1 { "program was" } else { "programs were" }
         );
     }
-    let forked = finalized.statuses.iter().filter(|s| s.state == State::Forked && is_alive(s.pid));
-    for status in forked {
-        message!(
-            "memtrail: process {} was forked from the program and runs on; it is recorded from now \
-             on as *-{}.memtrail",
-            status.pid,
-            status.pid
-        );
+    for fork in &finalized.forks {
+        message!("memtrail: {fork}");
     }
-    if finalized.recordings.is_empty() && finalized.statuses.is_empty() {
+    let without_agent = |status: &Status| status.state == State::WithoutAgent;
+    if finalized.recordings.is_empty() && finalized.statuses.iter().all(without_agent) {
         let name = command.first().map(|name| Path::new(name).display().to_string());
         let name = name.unwrap_or_default();
         if let (true, Some(family)) = (kept, family) {
@@ -309,18 +323,8 @@ pub(super) fn announce(
             message!(
                 "memtrail: nothing recorded yet: processes that {name} started run on; recordings of them will be in {family}"
             );
-        } else if native {
-            message!("memtrail: nothing recorded: {name} has not loaded the agent");
         } else {
-            message!("memtrail: nothing recorded: no native OCaml program was started by {name}");
-            let command: Vec<String> = command
-                .iter()
-                .map(|word| shell_quote::shell_quote(&word.to_string_lossy()))
-                .collect();
-            message!(
-                "hint: its calls of malloc can be recorded: memtrail run --native -- {}",
-                command.join(" ")
-            );
+            nothing_recorded::announce(command, &finalized.statuses, native);
         }
     }
 }

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use memtrail_recording::Recording;
+
 use super::args::Args;
 use super::family_folder::FamilyFolder;
 use super::native::Native;
@@ -11,6 +13,7 @@ use super::session::Session;
 use super::viewing::{Announcement, Viewing};
 use super::{ending, environment, images, keeper, process, signals};
 use crate::error::{Failure, Kind};
+use crate::shell_quote;
 
 /// Becomes the program as it is; returns only if that fails, or is not wanted.
 pub(super) fn unrecorded(args: &Args, why: &Unprepared) -> Failure {
@@ -134,8 +137,9 @@ fn announcement(args: &Args) -> Announcement {
 }
 
 fn cannot_start(program: &OsString, error: &std::io::Error) -> Failure {
-    let name = Path::new(program).display();
-    match error.kind() {
+    let path = Path::new(program);
+    let name = path.display();
+    let failure = match error.kind() {
         std::io::ErrorKind::NotFound => {
             Failure::new(Kind::NotFound, format_args!("{name}: no such program"))
         }
@@ -143,5 +147,10 @@ fn cannot_start(program: &OsString, error: &std::io::Error) -> Failure {
             Failure::new(Kind::NotExecutable, format_args!("{name}: cannot be executed: {error}"))
         }
         _ => Failure::new(Kind::NotExecutable, format_args!("{name}: {error}")),
+    };
+    if path.is_dir() && Recording::open(path).is_ok() {
+        let shown = shell_quote::path(path);
+        return failure.hint(format_args!("it is a recording: memtrail report {shown}"));
     }
+    failure
 }

@@ -27,7 +27,7 @@ use find::{Found, Target};
 pub(crate) use live::{TracerArgs, trace};
 pub(crate) use prospects::{check_machine, check_process, check_program, resident};
 use request::request;
-pub(crate) use request::write_request;
+pub(crate) use request::{why_no_requests, write_request};
 
 /// Take a heap snapshot of a running program, or of a core file
 ///

@@ -45,13 +45,19 @@ pub(super) fn request(pid: u32, folder: &Path, wait: Duration) -> Result<Snapsho
 /// The failure for a recorded process that takes no snapshots on request.
 pub(super) fn takes_no_requests(pid: u32, folder: &Path) -> Failure {
     let is_native = Recording::open(folder).is_ok_and(|recording| is_native(&recording));
-    let (with, how) = if is_native {
-        ("without --snapshot request", "memtrail run --native --snapshot request -- PROGRAM")
+    let how = if is_native {
+        "memtrail run --native --snapshot request -- PROGRAM"
     } else {
-        ("with --snapshot off", "memtrail run -- PROGRAM")
+        "memtrail run -- PROGRAM"
     };
-    Failure::new(Kind::Input, format_args!("process {pid} was started {with}"))
+    Failure::new(Kind::Input, why_no_requests(pid, is_native))
         .hint(format_args!("start it with: {how}"))
+}
+
+/// Tells why a recorded process takes no snapshots on request.
+pub(crate) fn why_no_requests(pid: u32, is_native: bool) -> String {
+    let with = if is_native { "without --snapshot request" } else { "with --snapshot off" };
+    format!("process {pid} was started {with}")
 }
 
 /// Snapshots that the recording describes; `None` if none can be taken.

@@ -98,7 +98,9 @@ impl Figures {
             owners,
             no_owners,
             snapshots: snapshots.snapshots,
-            no_snapshot: snapshots.why_not,
+            no_snapshot: snapshots.why_not.map(|why| {
+                subject.why_no_snapshot().filter(|_| subject.is_running()).unwrap_or(why)
+            }),
         })
     }
 

@@ -9,7 +9,7 @@ use memtrail_text::rounded::{bytes, seconds};
 use super::args::Args;
 use super::family::FamilyFigures;
 use super::figures::Wanted;
-use super::state::State;
+use super::state::{Medium, State};
 use super::table::{self, fitting, rate, signed};
 use super::watched::{Shown, Watched};
 use crate::canvas::{self, Canvas, FAINT, PLAIN, STRONG};
@@ -25,7 +25,8 @@ use crate::spinner::with_spinner;
 /// Prints them.
 pub(super) fn run(mut watched: Watched, args: &Args) -> Result<ExitCode, Failure> {
     let engine = Engine::new(Setting::default());
-    let state = State::new(args.by.into(), watched.is_family());
+    let mut state = State::new(args.by.into(), watched.is_family());
+    state.medium = Medium::Text;
     let wanted = Wanted { by: state.by, window: args.window };
     let mut look = || {
         watched.look(&engine, wanted, None, |recording| {

@@ -66,6 +66,15 @@ pub(super) struct Order {
     pub(super) descending: bool,
 }
 
+/// The output that tables are drawn for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Medium {
+    /// A terminal, with keys.
+    Screen,
+    /// A text that is printed once.
+    Text,
+}
+
 /// What is shown, and how.
 #[derive(Clone, Debug)]
 pub(super) struct State {
@@ -79,6 +88,7 @@ pub(super) struct State {
     /// Rows above the first that is shown.
     pub(super) skipped: usize,
     pub(super) is_help: bool,
+    pub(super) medium: Medium,
     is_family: bool,
     /// The number of the process that is shown, of a family.
     pub(super) opened: Option<usize>,
@@ -101,6 +111,7 @@ impl State {
             is_typing: false,
             skipped: 0,
             is_help: false,
+            medium: Medium::Screen,
             is_family,
             opened: None,
             marked: None,

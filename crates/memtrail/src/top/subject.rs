@@ -81,6 +81,19 @@ impl Subject {
         ProcessFigures::read(pid)
     }
 
+    /// The reason why a process that runs takes no snapshots of its heap; nothing if it does.
+    pub(super) fn why_no_snapshot(&self) -> Option<String> {
+        let (pid, is_native) = (self.pid?, recording_facts::is_native(&self.recording));
+        match (self.recording.description.as_ref()?.snapshots.is_some(), is_native) {
+            (true, false) => None,
+            (true, true) => Some(format!(
+                "it is a native program, which has no owners (memtrail snapshot {pid} takes one \
+                 for memtrail leaks)"
+            )),
+            (false, _) => Some(snapshot::why_no_requests(pid, is_native)),
+        }
+    }
+
     /// Asks the process for a snapshot.
     pub(super) fn request_snapshot(&self) -> std::io::Result<()> {
         snapshot::write_request(&self.recording.path.join(REQUEST_FILE))

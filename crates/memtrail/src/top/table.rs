@@ -9,7 +9,7 @@ use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, s
 
 use super::family::{FamilyFigures, ProcessRow};
 use super::figures::Figures;
-use super::state::{Order, State, Tab};
+use super::state::{Medium, Order, State, Tab};
 use super::watched::Shown;
 use crate::canvas::{clean, columns};
 use crate::heap::sites::place;
@@ -151,7 +151,7 @@ fn owners(figures: &Figures, state: &State) -> Table {
     let Some(of) = &figures.owners else {
         if figures.snapshots.is_empty() {
             notes.push(match &figures.no_snapshot {
-                None => "press s to take one: it shows what variables own".to_owned(),
+                None => how_to_take_one(figures.pid, state.medium),
                 Some(why) => format!("none can be taken: {why}"),
             });
         }
@@ -191,6 +191,16 @@ fn owners(figures: &Figures, state: &State) -> Table {
         order: Some(order),
         processes: Vec::new(),
     }
+}
+
+/// The way to a first snapshot.
+fn how_to_take_one(pid: Option<u32>, medium: Medium) -> String {
+    let take = match pid {
+        _ if medium == Medium::Screen => "press s to take one".to_owned(),
+        Some(pid) => format!("memtrail snapshot {pid} takes one"),
+        None => "memtrail snapshot PID takes one".to_owned(),
+    };
+    format!("{take}: it shows what variables own")
 }
 
 /// Which snapshots the owners' figures are of.

@@ -1,6 +1,7 @@
 //! Processes that multiply: fork, exec, children, daemons.
 
 use std::fs;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,6 +45,32 @@ on_each!(daemon, |compiler| {
         thread::sleep(Duration::from_millis(20));
     }
 });
+
+/// An agent reported a fork at its first sample, which in half of all runs came after the line was printed.
+#[test]
+fn a_fork_that_runs_on_is_announced_each_time() {
+    let program = build(&named("system"), "daemon");
+    for _ in 0..4 {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("result");
+        let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .args(["run", "-o", "d.memtrail", "--"])
+            .args([&program.path, &file])
+            .arg("2")
+            .current_dir(folder.path())
+            .output()
+            .expect("memtrail starts");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_announced = said.contains("was forked from the program and runs on; its recording")
+            || said.contains("still growing");
+        assert!(is_announced, "{said}");
+        let started = Instant::now();
+        while !fs::read_to_string(&file).unwrap_or_default().ends_with("done\n") {
+            assert!(started.elapsed() < Duration::from_secs(60), "the daemon does not end");
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
 
 on_each!(children_by_vfork, |compiler| {
     let program = build_with(&named(compiler), "vfork", &["vfork_stubs.c"]);

@@ -94,6 +94,72 @@ fn programs_of_other_languages() {
     refused(Path::new("/bin/echo"), &["hello you"], hint);
 }
 
+/// The hint was to record its calls of `malloc`, which is refused.
+#[test]
+fn a_static_program_in_c_has_no_hint() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, program) = (folder.path().join("st.c"), folder.path().join("st"));
+    fs::write(&source, "int main(void) { return 3; }\n").expect("a file");
+    let compiled = Command::new("gcc").arg("-static").arg(&source).arg("-o").arg(&program).status();
+    assert!(compiled.expect("gcc").success());
+    refused(&program, &[], "nothing recorded");
+    let output = memtrail(folder.path(), &["run", "--", "./st"]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("is statically linked") && !said.contains("hint: "), "{said}");
+}
+
+/// "no native OCaml program was started by env", which is not true.
+#[test]
+fn a_program_that_is_started_without_our_variables() {
+    let program = build(&named("system"), "lifetimes");
+    let path = program.path.to_str().expect("UTF-8");
+    let folder = tempfile::tempdir().expect("a folder");
+    for words in
+        [&["env", "-i", path][..], &["sh", "-c", "unset LD_PRELOAD MEMTRAIL_SESSION; $0", path]]
+    {
+        let output = memtrail(folder.path(), &[&["run", "--"], words].concat());
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        let expected = format!(
+            "memtrail: nothing recorded: {path} was started without LD_PRELOAD, which loads the agent\n\
+             hint: put `memtrail run --` directly in front of {path}\n"
+        );
+        assert_eq!(said, expected);
+    }
+    // Beside a recording it is no news.
+    let both = "env -i /bin/true; $0";
+    let output = memtrail(folder.path(), &["run", "--", "sh", "-c", both, path]);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("sampled block") && !said.contains("without LD_PRELOAD"), "{said}");
+}
+
+/// Valgrind reported errors of the agent's, and ended the program with the code for them. It preloads libraries of these names.
+#[test]
+fn programs_under_valgrind() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = folder.path().join("vgpreload_core-amd64-linux.so");
+    let mut gcc = Command::new("gcc");
+    let compiled = gcc.args(["-shared", "-xc", "/dev/null", "-o"]).arg(&library).status();
+    assert!(compiled.expect("gcc").success());
+    let program = build(&named("system"), "lifetimes");
+    for (options, path) in
+        [(&["--"][..], &*program.path), (&["--native", "--"], Path::new("/bin/echo"))]
+    {
+        let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .arg("run")
+            .args(options)
+            .arg(path)
+            .current_dir(folder.path())
+            .env("LD_PRELOAD", &library)
+            .output()
+            .expect("memtrail starts");
+        assert!(output.status.success(), "{output:?}");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("runs under valgrind") && said.lines().count() == 1, "{said}");
+        assert!(recordings_in(folder.path()).is_empty());
+    }
+}
+
 #[test]
 fn missing_program() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -228,3 +228,19 @@ fn a_baseline_is_compared_with() {
     );
     assert!(total["details"].to_string().contains("Stdlib"), "{total}");
 }
+
+/// The hint is the command that was meant.
+#[test]
+fn a_recording_in_place_of_a_program_has_a_hint() {
+    let recordings = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/recordings");
+    for (named, expected) in [("leaks-4711.memtrail", 127), ("./leaks-4711.memtrail", 126)] {
+        let output = check(&recordings, &["--no-leak", "--max-live", "2G"], &[named]);
+        assert_eq!(code(&output), expected, "{output:?}");
+        let hint = format!(
+            "hint: it is a recording: memtrail check --no-leak --max-live 2G --recording {named}\n"
+        );
+        assert!(stderr(&output).ends_with(&hint), "{output:?}");
+    }
+    let output = check(&recordings, &["--no-leak"], &["./nowhere"]);
+    assert!(!stderr(&output).contains("hint: "), "{output:?}");
+}

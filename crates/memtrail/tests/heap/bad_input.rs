@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use crate::{Held, complaint, heap, printed};
 
@@ -213,4 +214,35 @@ fn a_path_to_nothing_says_what_it_may_lead_to() {
     assert!(said.contains("--block") && said.contains("--kind"), "{said}");
     let (code, said) = complaint(&heap(["path", "some.memtrail", "--block", "1", "--kind", "x"]));
     assert_eq!(code, Some(2), "{said}");
+}
+
+/// `leaks` named no file and ended with the code of a wrong command line.
+#[test]
+fn leaks_and_roots_say_the_same_of_a_last_snapshot_that_is_cut_off() {
+    let held = Held::new("system", &[]);
+    let last = held.last();
+    let recording = last.parent().unwrap();
+    let whole = fs::read(&last).unwrap();
+    for length in [0, 10, 1000] {
+        fs::write(&last, &whole[..length]).unwrap();
+        let of_roots = heap(["roots".as_ref(), recording.as_os_str()]);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let of_leaks = command.arg("leaks").arg(recording).output().unwrap();
+        let (code, message) = complaint(&of_leaks);
+        assert_eq!((code, &*message), (Some(3), &*complaint(&of_roots).1), "{length} bytes");
+        assert!(message.contains(last.file_name().unwrap().to_str().unwrap()), "{message}");
+    }
+}
+
+/// "has no heap snapshots", and how to take some.
+#[test]
+fn leaks_of_a_file_that_is_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("junk.ctf");
+    fs::write(&path, "Hello\n".repeat(99)).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let (code, message) = complaint(&command.arg("leaks").arg(&path).output().unwrap());
+    assert_eq!(code, Some(3), "{message}");
+    assert!(message.contains("not a memtrace trace"), "{message}");
+    assert!(!message.contains("heap snapshots"), "{message}");
 }

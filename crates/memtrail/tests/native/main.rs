@@ -271,3 +271,28 @@ fn a_leak_is_a_suspect_with_the_caller_and_its_sound_twin_is_none() {
     let (judged, code) = json(&["check", "--no-leak", "--recording"], &sound.recording);
     assert_eq!(code, Some(0), "{judged:#}");
 }
+
+/// The report said that the program had allocated little, and nothing of the process that did the work.
+#[test]
+fn a_fork_that_runs_on_unrecorded_is_in_the_note_and_the_report() {
+    let program = compile("outlives.c", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let memtrail = |words: &[&str], end: &Path| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(words).arg(end).current_dir(folder.path()).env_remove("COLUMNS");
+        command.output().unwrap()
+    };
+    let end = folder.path().join("end");
+    let path = program.path.to_str().unwrap();
+    let output = memtrail(&["run", "--native", "-o", "it.memtrail", "--", path], &end);
+    std::fs::write(&end, "").unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let note = "was forked from the program and outlived it; it is not recorded: memtrail run --native --children";
+    assert!(said.contains(note), "{said}");
+    let output = memtrail(&["report"], Path::new("it.memtrail"));
+    let report = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(report.contains("It forked another one that outlived it"), "{report}");
+    assert!(report.contains("memtrail run --native --children"), "{report}");
+    assert!(!report.contains("allocated little"), "{report}");
+}

@@ -94,6 +94,18 @@ fn what_refers_to_blocks_has_a_name() {
     assert_eq!(of_list[0], ["variable list (references.c:17)", step]);
 }
 
+/// Each of two calls in a line had a row of its own, with the same text.
+#[test]
+fn calls_of_one_line_are_one_unreachable_site() {
+    let recorded = Case::command(&compile("one_line.c", &[]).path, &[]).options(&SNAPSHOT).same();
+    let (found, _) = json(&["leaks", "--limit", "0"], &recorded.recording);
+    let sites = found["unreachable"]["sites"].as_array().unwrap();
+    assert_eq!((sites.len(), &found["unreachable"]["count"]), (1, &1.into()), "{found:#}");
+    assert_eq!(sites[0]["allocated"][0]["function"], "lose", "{found:#}");
+    let sampled = sites[0]["unreachable"]["sampled"].as_u64().unwrap();
+    assert!(sampled > 90, "{sampled} of 100: both calls");
+}
+
 /// It was reported as leaked.
 #[test]
 fn a_block_to_which_a_system_call_alone_refers() {

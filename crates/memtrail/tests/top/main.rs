@@ -5,6 +5,7 @@ mod family;
 mod terminal;
 mod watched;
 
+use std::io::{Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -241,4 +242,40 @@ fn what_cannot_be_watched_is_named() {
         assert_eq!((output.status.code(), output.stdout.len()), (Some(3), 0), "{stderr}");
         assert!(stderr.starts_with("memtrail: ") && stderr.contains(message), "{stderr}");
     }
+}
+
+/// It said to press a key.
+#[test]
+fn without_a_terminal_there_is_no_key_to_press() {
+    let program = Watched::start("system");
+    let output = top(&[&program.pid, "--once"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let expected = format!("memtrail snapshot {} takes one", program.pid);
+    assert!(text.contains(&expected) && !text.contains("press "), "{text}");
+}
+
+/// `top` said that it was started with --snapshot off.
+#[test]
+fn top_and_snapshot_say_the_same_of_a_native_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("it.memtrail");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(["run", "--native", "-q", "-o"]).arg(&recording).args(["--", "cat"]);
+    let mut program =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("it starts");
+    let mut byte = [0];
+    // It writes once it is recorded.
+    program.stdin.as_mut().expect("piped").write_all(b"x").expect("it reads");
+    program.stdout.as_mut().expect("piped").read_exact(&mut byte).expect("it writes");
+    let figures = top(&[path(&recording), "--once"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let refused = command.arg("snapshot").arg(&recording).output().expect("memtrail starts");
+    drop(program.stdin.take());
+    assert!(program.wait().expect("it ends").success());
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    let why =
+        said.lines().next().and_then(|line| line.strip_prefix("memtrail: ")).expect("a reason");
+    assert!(why.ends_with(" was started without --snapshot request"), "{said}");
+    let figures = String::from_utf8_lossy(&figures.stdout).into_owned();
+    assert!(figures.contains(&format!("none can be taken: {why}")), "{figures}");
 }

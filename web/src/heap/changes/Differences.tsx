@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useQuery } from "../../engine/useQuery.ts";
 import { go, page, param, rec, withParam } from "../../state/page.ts";
+import type { Column } from "../../tables/columns.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { bytes, count } from "../../text/units.ts";
 import { Segmented } from "../../widgets/Segmented.tsx";
@@ -10,7 +11,7 @@ import type { HeapChange } from "../../generated/responses.ts";
 import { withHeld } from "../held.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { chooseBoth, chooseSnapshot, included } from "../state.ts";
-import { signed, sizes } from "../table/columns.ts";
+import { OUTSIDE, signed, sizes, withOutside } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import { given } from "../table/rows.ts";
 import { sorted } from "../table/sorted.ts";
@@ -32,7 +33,7 @@ const after = ({ bytes, external }: Pick<HeapChange, "bytes" | "external">): num
 const change = (row: HeapChange): number => after(row) - before(row);
 const more = ({ blocks }: HeapChange): number | null => blocks && blocks[1] - blocks[0];
 
-const COLUMNS = [
+const COLUMNS: readonly Column<HeapChange>[] = [
   {
     sort: "change",
     title: "Change",
@@ -43,7 +44,7 @@ const COLUMNS = [
   },
   sizes<HeapChange>("before", "Before", "bytes in the first snapshot, off-heap memory included", 1, before),
   sizes<HeapChange>("after", "After", "bytes in the second snapshot, off-heap memory included", 1, after),
-  sizes<HeapChange>("external", "Off-heap", "off-heap bytes in the second snapshot", 3, (row) => row.external[1]),
+  sizes<HeapChange>(OUTSIDE, "Off-heap", "off-heap bytes in the second snapshot", 2, (row) => row.external[1]),
   {
     sort: "blocks",
     title: "Blocks",
@@ -100,7 +101,10 @@ export function Differences({ switcher }: { switcher: ComponentChildren }) {
       title="Changes"
       subject={`${requested} ${of.value}`}
       source={(order) => given(sorted(rows, order, ACCESSORS))}
-      columns={COLUMNS}
+      columns={withOutside(
+        COLUMNS,
+        rows.some(({ external }) => external[1] > 0),
+      )}
       looks={looks}
       first="change"
       nothing="Nothing changed"

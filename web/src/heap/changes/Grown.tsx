@@ -2,13 +2,14 @@
 import type { ComponentChildren } from "preact";
 import { useQuery } from "../../engine/useQuery.ts";
 import { go, page, rec, withParam } from "../../state/page.ts";
+import type { Column } from "../../tables/columns.ts";
 import type { Looks } from "../../tables/Grid.tsx";
 import { ErrorMessage } from "../../widgets/State.tsx";
 import type { GrowthRow } from "../../generated/responses.ts";
 import { withHeld } from "../held.ts";
 import { pathsTo } from "../Kinds.tsx";
 import { base, baseIsSelected, heapRevision, snapshot, snapshots } from "../state.ts";
-import { signed, sizes } from "../table/columns.ts";
+import { OUTSIDE, signed, sizes, withOutside } from "../table/columns.ts";
 import { HeapTable } from "../table/HeapTable.tsx";
 import { given } from "../table/rows.ts";
 import { sorted } from "../table/sorted.ts";
@@ -21,7 +22,7 @@ const last = (row: GrowthRow): number => all(row).at(-1) ?? 0;
 const external = ({ external }: GrowthRow): number => external.at(-1) ?? 0;
 const grown = (row: GrowthRow): number => row.grown;
 
-const COLUMNS = [
+const COLUMNS: readonly Column<GrowthRow>[] = [
   {
     sort: "grown",
     title: "Grown by",
@@ -32,7 +33,7 @@ const COLUMNS = [
   },
   sizes<GrowthRow>("first", "First", "bytes in the first snapshot, off-heap memory included", 1, first),
   sizes<GrowthRow>("last", "Last", "bytes in the last snapshot, off-heap memory included", 1, last),
-  sizes<GrowthRow>("external", "Off-heap", "off-heap bytes in the last snapshot", 2, external),
+  sizes<GrowthRow>(OUTSIDE, "Off-heap", "off-heap bytes in the last snapshot", 2, external),
 ];
 
 export function Grown({ switcher }: { switcher: ComponentChildren }) {
@@ -62,7 +63,10 @@ export function Grown({ switcher }: { switcher: ComponentChildren }) {
       title="Growth"
       subject={`${of} ${response.ready} ${response.rows.length}`}
       source={(order) => given(sorted(response.rows, order, ACCESSORS))}
-      columns={COLUMNS}
+      columns={withOutside(
+        COLUMNS,
+        response.rows.some((row) => external(row) > 0),
+      )}
       looks={looks}
       first="grown"
       nothing="Nothing grew every time"

@@ -11,7 +11,7 @@ import { passOn } from "../../shell/passOn.ts";
 import type { View } from "../../shell/registry.ts";
 import { theme } from "../../shell/theme.ts";
 import { go, page, param, withParam } from "../../state/page.ts";
-import { bytes, count, percent, ratio } from "../../text/units.ts";
+import { blocks, bytes, count, percent, ratio } from "../../text/units.ts";
 import { Empty, ErrorMessage } from "../../widgets/State.tsx";
 import type { BoxRow, NodeInfo } from "../../generated/responses.ts";
 import { given } from "../kindColour.ts";
@@ -103,7 +103,7 @@ function Paths() {
             <span class="flame-selection-sums">
               retains {bytes(box.retained)}, {percent(ratio(box.retained, response?.total ?? 0))}
             </span>
-            <span class="quiet flame-selection-more">{count(box.blocks)} blocks</span>
+            <span class="quiet flame-selection-more">{blocks(box.blocks)}</span>
             <span class="grow" />
             {block !== null && (
               <button type="button" class="button small" onClick={() => openBlock(block)}>

@@ -1,5 +1,5 @@
 /** Columns that several tables about snapshots have. */
-import type { Column } from "../../tables/columns.ts";
+import type { Column, Spare } from "../../tables/columns.ts";
 import { bytes, count } from "../../text/units.ts";
 
 /** A column of sizes; nothing is a dash. */
@@ -7,7 +7,7 @@ export function sizes<R>(
   sort: string,
   title: string,
   what: string,
-  spare: number,
+  spare: Spare,
   of: (row: R) => number | null,
   sorts = true,
 ): Column<R> {
@@ -29,7 +29,7 @@ export function counts<R>(
   sort: string,
   title: string,
   what: string,
-  spare: number,
+  spare: Spare,
   of: (row: R) => number | null,
   sorts = true,
 ): Column<R> {
