@@ -50,9 +50,12 @@ impl ResidentMemory {
     /// With what the samples say of it.
     pub(crate) fn with_samples(mut self, profile: &Profile, blocks: MallocBlocks) -> Self {
         let at = self.seconds.last().map(|seconds| Elapsed((seconds * 1e6) as u64));
-        self.malloc = at
-            .zip(self.malloc_in_use)
-            .and_then(|(at, in_use)| MallocUse::new(profile, blocks, at, in_use, MAX_SITES));
+        let other = self.parts.iter().find(|part| part.kind == "other");
+        let other = other.and_then(|part| part.bytes.last()).copied().unwrap_or(0);
+        self.malloc = at.zip(self.malloc_in_use).and_then(|(at, in_use)| {
+            let found = MallocUse::new(profile, blocks, at, in_use, MAX_SITES)?;
+            found.fits(in_use, other).then_some(found)
+        });
         self
     }
 }

@@ -160,7 +160,16 @@ impl MallocUse {
             asked_stderr: asked.stderr,
         })
     }
+
+    /// False if the blocks are those of an allocator of the program's own, such as jemalloc: they are in `other` mappings, and
+    /// not in the `in_use` bytes that the system's counts.
+    pub fn fits(&self, in_use: u64, other: u64) -> bool {
+        self.asked <= ELSEWHERE * in_use as f64 || self.asked / 2.0 > other as f64
+    }
 }
+
+/// Blocks that are so many times larger than what the system's allocator has in use may be in other mappings.
+const ELSEWHERE: f64 = 4.0;
 
 type Place = (Allocator, Option<Site>);
 

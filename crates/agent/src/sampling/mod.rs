@@ -13,7 +13,7 @@ mod generator;
 pub(crate) mod handover;
 pub(crate) mod key;
 pub(crate) mod labels;
-mod new_domains;
+pub(crate) mod new_domains;
 pub(crate) mod ocaml4;
 pub(crate) mod ocaml5;
 pub(crate) mod premature_dealloc;

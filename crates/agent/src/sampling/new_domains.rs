@@ -7,7 +7,7 @@
 use std::ffi::c_void;
 use std::mem::transmute;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 
 use memtrail_ocaml::layout::GenerationState;
 use memtrail_ocaml::memprof::{self, DISTANCES, domain};
@@ -21,6 +21,7 @@ use crate::os::lock::Lock;
 use crate::os::replaceable::Replaceable;
 use crate::os::symbol::symbol;
 use crate::random::splitmix::{self, SplitMix};
+use crate::recording::notes::note;
 use crate::sampling::start::OUR_PROFILE;
 use crate::sampling::{rate, seeding};
 
@@ -28,11 +29,14 @@ type NewDomain = unsafe extern "C" fn(u64, u64);
 
 /// The hook, made once, and the function as it can be called.
 static PREPARED: OnceLock<Option<(Prepared, NewDomain)>> = OnceLock::new();
-/// What is recorded, while domains are seeded.
+/// The program that is recorded, while domains are seeded.
 static TARGET: Replaceable<&'static Target> = Replaceable::new();
 static BEGUN: Lock<Option<Begun>> = Lock::new(None);
 /// The next domain. Smaller numbers are those of the slots in which domains were found.
 static NEXT: AtomicU32 = AtomicU32::new(1 << 16);
+static NOTED: AtomicBool = AtomicBool::new(false);
+const NOTE: &str = "estimates of domains that ended soon are uncertain: the runtime's sampler begins each with the same random \
+     numbers, and its code is not as expected";
 /// Keeps the numbers apart from those that the runtime gets.
 const STREAM: u64 = 0x7370_6177_6e65_6421;
 
@@ -112,7 +116,18 @@ fn seed(target: &Target, state: u64) {
     }
 }
 
-/// True if domains are seeded as they are spawned.
-pub(super) fn is_watched() -> bool {
-    TARGET.get().is_some()
+/// A domain was found, by its first sample: it is seeded now, if it was not as it was spawned.
+///
+/// # Safety
+/// The domain is that of this thread.
+pub(crate) unsafe fn domain_found(target: &Target, state: u64, number: u16) {
+    // The sampler of ours that takes the place of the runtime's has numbers of its own.
+    if TARGET.get().is_some() || OUR_PROFILE.get().is_none() {
+        return;
+    }
+    // SAFETY: as the caller promises.
+    unsafe { seeding::seed_domain(target, state, number.into()) };
+    if !NOTED.swap(true, Relaxed) {
+        note(NOTE.into());
+    }
 }

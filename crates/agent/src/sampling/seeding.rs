@@ -12,7 +12,6 @@ use crate::context::target::Target;
 use crate::random::splitmix::SplitMix;
 use crate::sampling::arguments::Arguments;
 use crate::sampling::generator::Generator;
-use crate::sampling::new_domains;
 
 /// Starts of the sampler that draw a batch each; a batch takes well under a microsecond.
 const MAX_BATCHES: u64 = 4096;
@@ -45,17 +44,6 @@ pub(crate) unsafe fn seed_single(
             target.runtime.start_sampler(arguments.rate, arguments.frames, arguments.tracker);
             target.runtime.stop_sampler();
         }
-    }
-}
-
-/// OCaml 5: a domain was found, by its first sample. It is seeded now, if it was not as it was spawned.
-///
-/// # Safety
-/// As [`seed_domain`].
-pub(crate) unsafe fn domain_found(target: &Target, state: u64, number: u16) {
-    if !new_domains::is_watched() {
-        // SAFETY: as the caller promises.
-        unsafe { seed_domain(target, state, number.into()) };
     }
 }
 

@@ -6,7 +6,7 @@ use crate::recording::Recording;
 
 /// What is known beside the recording's samples.
 pub(crate) struct Evidence<'e> {
-    /// What heap snapshots have in the major heap and outside the heap, exactly: seconds since the start, and bytes.
+    /// Exact sizes of heap snapshots, the major heap and memory outside it: seconds since the start, and bytes.
     pub(crate) snapshots: Vec<(f64, u64)>,
     /// Whether the recording is of several processes together, and each snapshot of one of them.
     pub(crate) of_several: bool,

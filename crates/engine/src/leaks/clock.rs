@@ -42,7 +42,7 @@ impl Clock {
         Self::counting(profile, end, |row| !has_inside || is_inside(row))
     }
 
-    /// Of such blocks alone.
+    /// A clock of such blocks alone.
     pub(super) fn counting(profile: &Profile, end: f64, is_counted: impl Fn(Row) -> bool) -> Self {
         let blocks = &profile.blocks;
         let moment = |row| (blocks.allocated(row).seconds(), blocks.samples(row));

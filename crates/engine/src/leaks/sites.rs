@@ -38,8 +38,8 @@ const PATH: usize = 3;
 /// Nothing of a program's own calls this one.
 const OUTERMOST: &str = "main";
 
-/// Work by which blocks are dated. Mappings have a clock of their own: the memory that one of them reserves would be most of the work
-/// of a program that allocates little else, and a program that maps its memory allocates nothing by `malloc`.
+/// Work by which blocks are dated. Mappings have a clock of their own. The memory that one of them reserves would be most of the
+/// work of a program that allocates little else. And a program that maps its memory allocates nothing by `malloc`.
 struct Clocks {
     allocations: Clock,
     mappings: Clock,
@@ -60,7 +60,7 @@ impl Clocks {
     }
 }
 
-/// Whether it is judged: beside OCaml's heap, memory from `malloc` and mappings are.
+/// True for blocks that are judged. Beside OCaml's heap, these are memory from `malloc` and mappings.
 fn is_judged(recording: &Recording, row: Row) -> bool {
     let blocks = &recording.profile().blocks;
     !recording.description.has_malloc || blocks.domain(row) == malloc::DOMAIN
@@ -210,7 +210,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     response
 }
 
-/// What was judged. There are two clocks only where there are mappings: then of the memory that there is more of.
+/// The evidence to keep. There are two clocks only where there are mappings: then that of the larger memory.
 fn evidence_of([allocations, mappings]: [Judge; 2]) -> Evidence {
     let size = |judge: &Judge| judge.all.alive.last().copied().unwrap_or(0);
     if size(&mappings) > size(&allocations) { mappings.all } else { allocations.all }

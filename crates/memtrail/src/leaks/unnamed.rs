@@ -1,8 +1,8 @@
-//! How many of the listed owners are variables without names.
+//! Counts the listed owners that are variables without names.
 
 use memtrail_engine::leaks::LeaksResponse;
 
-/// What a variable without a name is called behind its unit: `Cache / field 3`.
+/// The name of a variable without one, behind its unit: `Cache / field 3`.
 const NUMBERED: &str = " / field ";
 
 /// Owners that are listed, and the variables without names among them.

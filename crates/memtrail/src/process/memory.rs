@@ -49,6 +49,12 @@ pub(crate) struct Moment {
     sum: u64,
 }
 
+impl Moment {
+    fn of(&self, part: Part) -> u64 {
+        self.rows.iter().find(|row| row.part == part).map_or(0, |row| row.bytes)
+    }
+}
+
 #[derive(Serialize)]
 pub(crate) struct Advice {
     #[serde(flatten)]
@@ -90,14 +96,15 @@ impl ResidentMemory {
             return self;
         };
         let at = Elapsed((self.last.seconds * 1e6) as u64);
-        self.malloc = MallocUse::new(profile, blocks, at, self.malloc_in_use(), MAX_SITES);
+        let (in_use, other) = (self.malloc_in_use(), self.last.of(Part::Other));
+        let found = MallocUse::new(profile, blocks, at, in_use, MAX_SITES);
+        self.malloc = found.filter(|malloc| malloc.fits(in_use, other));
         self
     }
 
     /// What `malloc` has in use.
     pub(crate) fn malloc_in_use(&self) -> u64 {
-        let row = self.last.rows.iter().find(|row| row.part == Part::MallocUsed);
-        row.map_or(0, |row| row.bytes)
+        self.last.of(Part::MallocUsed)
     }
 
     /// The table, for people.

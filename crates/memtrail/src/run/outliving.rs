@@ -17,8 +17,8 @@ const LISTED: usize = 4;
 /// Time in which a daemon that has forked once forks again.
 const SETTLING: Duration = Duration::from_millis(10);
 
-/// The same as [`of_session`], of daemons those that stay: they fork twice, and the first fork ends at once. `look` lists
-/// the running processes again.
+/// The forked processes that run on, as [`of_session`] finds them. A daemon forks twice, and its first fork ends at once: only the
+/// second one is found. `look` lists the running processes again.
 pub(super) fn settled(
     running: &[u32],
     statuses: &[Status],
@@ -64,7 +64,7 @@ pub(super) fn note(forks: &[u32]) -> Option<String> {
     Some(format!("{subject} not recorded: {FORKS_ARE_RECORDED}"))
 }
 
-/// What is printed of a fork of an OCaml program: it takes the place of the recorded process, which has ended.
+/// A line on a fork of an OCaml program: it takes the place of the recorded process, which has ended.
 pub(super) fn announcement(options: &Options, program: &str, pid: u32) -> String {
     let name = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let folder = options.folder_of_fork(&name, pid);

@@ -128,7 +128,7 @@ pub struct Unowned {
 }
 
 impl Unowned {
-    /// What the private `pool_freelist` at `at` has; free pools beyond a number are not counted.
+    /// Reads the private `pool_freelist` at `at`. Free pools beyond a number are not counted.
     pub fn read(memory: &impl Memory, at: Address, most_free: usize) -> Option<Self> {
         let counter = |offset| memory.field(at, orphans::COUNTERS + offset);
         let mut next = memory.field(at, orphans::FREE)?;
@@ -149,7 +149,7 @@ impl Unowned {
     }
 }
 
-/// Where the private `pool_freelist` is: as [`find_orphans`], or the one among `candidates` with free pools and nothing else.
+/// Finds the private `pool_freelist`: as [`find_orphans`], or the one among `candidates` with free pools and nothing else.
 pub fn find_pool_freelist(
     memory: &impl Memory,
     version: Version,

@@ -115,3 +115,14 @@ proptest! {
         prop_assert_eq!(all.map_or(0, |all| all.asked as u64), live);
     }
 }
+
+/// jemalloc's blocks were made to fit the little that glibc had in use.
+#[test]
+fn blocks_of_another_allocator_are_not_in_what_malloc_counts() {
+    let asked = |bytes: f64| MallocUse { asked: bytes, ..MallocUse::default() };
+    let (mib, small) = (1_u64 << 20, 2_u64 << 20);
+    assert!(!asked(30e6).fits(small, 40 * mib));
+    // Never written to: nothing has it.
+    assert!(asked(300e6).fits(small, 40 * mib));
+    assert!(asked(7e6).fits(small, 40 * mib));
+}

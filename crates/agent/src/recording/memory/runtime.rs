@@ -37,7 +37,7 @@ pub(crate) struct Domains {
     states: [AtomicU64; MAX_DOMAINS],
     /// The function of the runtime that refers to the heap's memory that no domain has, and its size; none before OCaml 5.
     refers: Option<(u64, usize)>,
-    /// Where that memory is kept; 0 as long as it is not known.
+    /// The address of the list of that memory; 0 as long as it is not known.
     unowned: AtomicU64,
 }
 

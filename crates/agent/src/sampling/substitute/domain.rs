@@ -29,7 +29,7 @@ struct Next {
     trigger: AtomicU64,
     /// Where the minor heap began and ended when that was drawn: `Gc.set` moves it.
     drawn_in: [AtomicU64; 2],
-    /// Whether the numbers are this place's own.
+    /// True once the numbers are this place's own.
     is_seeded: AtomicBool,
     /// Words of the major heap up to the next sample.
     large: AtomicI64,
@@ -80,7 +80,7 @@ impl Next {
 }
 
 impl Substitute {
-    /// What belongs to the domain with this state. Domains that follow each other in its place go on with its numbers.
+    /// The part of the domain with this state. Domains that follow each other in its place go on with its numbers.
     fn next(&self, state: u64) -> &'static Next {
         let place = domain_of(self.target, state).0;
         let next = &NEXT[usize::from(place) % DOMAINS];
