@@ -509,6 +509,14 @@ fn the_fuzzers_corpora_are_read_without_panic() {
     replay("block_types", fuzz::block_types);
 }
 
+/// A root that a damaged snapshot has below the root of static data ended the analysis: its number is no block's.
+#[test]
+fn a_root_below_the_root_of_static_data_is_survived() {
+    let mut unpacked = fuzz::unpack(&heap(12).bytes());
+    unpacked[621] = 9;
+    fuzz::sections(&unpacked);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 

@@ -204,14 +204,14 @@ impl Graph {
         let mut wanted: HashMap<u32, Vec<u32>, FxBuildHasher> = HashMap::default();
         for (from, to) in edges {
             let conditional = |edge: &&Conditional| (edge.node, edge.to) == (from, to);
-            let predecessor = self.predecessor[to as usize - self.root_nodes.len()];
+            // No block leads to a root, but in a damaged snapshot.
+            let Some(place) = to.checked_sub(self.root_nodes.len() as u32) else { continue };
+            let predecessor = self.predecessor[place as usize];
             if predecessor < blocks && self.core_node(predecessor) == Some(from) {
                 found.insert((from, to), predecessor);
             } else if let Some(edge) = self.conditional.iter().find(conditional) {
                 found.insert((from, to), edge.from);
-            } else if let Some(tree_root) =
-                self.tree_roots.select(to - self.root_nodes.len() as u32)
-            {
+            } else if let Some(tree_root) = self.tree_roots.select(place) {
                 wanted.entry(tree_root).or_default().push(from);
             }
         }

@@ -139,8 +139,10 @@ impl Graph {
         let root_node = self.root_nodes.kind(RootKind::Static).0;
         let all = cut.contains(SUPER_ROOT.0) || cut.contains(root_node);
         let nodes = self.core.of(root_node).iter().filter(|node| all || cut.contains(**node));
-        let tree_roots =
-            nodes.filter_map(|node| self.tree_roots.select(node - self.root_nodes.len() as u32));
+        // In a damaged snapshot a root may be below the root of static data.
+        let tree_roots = nodes.filter_map(|node| {
+            self.tree_roots.select(node.checked_sub(self.root_nodes.len() as u32)?)
+        });
         let mut tree_roots: Vec<u32> = tree_roots.collect();
         tree_roots.sort_unstable();
         let (mut words, mut rest) = (0, &*tree_roots);
