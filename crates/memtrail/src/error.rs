@@ -190,12 +190,12 @@ mod tests {
     /// It had the hint of a file that is not there.
     #[test]
     fn a_file_that_may_not_be_read_has_its_own_hint() {
-        let path = Path::new("/root/a b.ctf");
+        let path = Path::new("/srv/a b.ctf");
         let hint = |kind: ErrorKind| {
             let failure = Failure::unreadable(path, &Error::from(kind)).or_hint("name a recording");
             failure.hint_text().map(str::to_owned)
         };
-        let who = "`namei -l '/root/a b.ctf'` shows who may read it";
+        let who = "`namei -l '/srv/a b.ctf'` shows who may read it";
         assert_eq!(hint(ErrorKind::PermissionDenied).as_deref(), Some(who));
         assert_eq!(hint(ErrorKind::NotFound).as_deref(), Some("name a recording"));
         let of_folder = memtrail_recording::Error::Io {
