@@ -99,8 +99,9 @@ fn seed(target: &Target, state: u64) {
     let Some(sampler) = sampler.filter(|&at| memory.u64(at) == Some(state)) else { return };
     let profile = memory.field(sampler, domain::PROFILE);
     let (Some(profile), Some(&ours)) = (profile, OUR_PROFILE.get()) else { return };
+    let is_as_expected = memory.u32(sampler + domain::USED).is_some_and(|used| used <= DISTANCES);
     // Not if the program samples by itself.
-    if !memprof::is_profile_of(&memory, profile, ours) {
+    if !is_as_expected || !memprof::is_profile_of(&memory, profile, ours) {
         return;
     }
     let number = NEXT.fetch_add(1, Relaxed);

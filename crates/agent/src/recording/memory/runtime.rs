@@ -9,17 +9,18 @@ use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use memtrail_heap::Bytes;
-use memtrail_ocaml::Memory as _;
+use memtrail_ocaml::Memory;
 use memtrail_ocaml::heap::code::referred;
 use memtrail_ocaml::heap::pools::Unowned;
 use memtrail_ocaml::heap::{chunks, counters, pools};
 use memtrail_ocaml::memory::Probed;
-use memtrail_ocaml::symbols::heap as names;
+use memtrail_ocaml::symbols::{heap as names, minor_gc};
 use memtrail_recording::memory::resident::RuntimeMemory;
 use memtrail_recording::memory::{Figure, MemoryFigures};
 
 use crate::context::functions::size_of_function;
 use crate::context::runtime::OcamlRuntime;
+use crate::os::objects::writable_around;
 use crate::os::symbol::symbol;
 
 /// Domains beyond these are not measured.
@@ -28,15 +29,15 @@ const MAX_DOMAINS: usize = 128;
 const MAX_FREE_POOLS: usize = 1 << 15;
 /// Chunks beyond these are not measured.
 const MAX_CHUNKS: usize = 1 << 16;
-/// Bytes of the code that refers to them.
+/// Bytes of a function's code that are looked at.
 const MAX_CODE: usize = 4096;
 const WORD: u64 = 8;
 
 /// The addresses of the domains' states; 0 where none is known. OCaml 4 has one.
 pub(crate) struct Domains {
     states: [AtomicU64; MAX_DOMAINS],
-    /// The function of the runtime that refers to the heap's memory that no domain has, and its size; none before OCaml 5.
-    refers: Option<(u64, usize)>,
+    /// Where the heap's memory that no domain has is looked for; none before OCaml 5.
+    statics: Option<Statics>,
     /// The address of the list of that memory; 0 as long as it is not known.
     unowned: AtomicU64,
 }
@@ -44,9 +45,7 @@ pub(crate) struct Domains {
 impl Domains {
     pub(super) fn new(state: u64) -> Self {
         let states = [const { AtomicU64::new(0) }; MAX_DOMAINS];
-        let function = symbol(names::ORPHANS) as u64;
-        let refers = (function != 0).then(|| (function, size_of_function(names::ORPHANS)));
-        let domains = Self { states, refers, unowned: AtomicU64::new(0) };
+        let domains = Self { states, statics: Statics::find(), unowned: AtomicU64::new(0) };
         domains.found(0, state);
         domains
     }
@@ -111,24 +110,57 @@ impl Domains {
         found.sort_unstable_by_key(|piece| piece.addresses.start);
         found
     }
-}
 
-impl Domains {
     /// OCaml 5: memory of the heap that domains which have ended left behind, and free pools. The runtime keeps both in a
     /// variable that has no symbol. It is found by its content, which another domain may change meanwhile: then later.
     fn unowned(&self, memory: &Probed, runtime: &OcamlRuntime) -> Option<Unowned> {
+        let statics = self.statics.as_ref()?;
+        let memory = StaticsFirst { statics: &statics.data, memory };
         let mut at = self.unowned.load(Relaxed);
         if at == 0 {
-            let (function, size) = self.refers.filter(|(_, size)| *size <= MAX_CODE)?;
-            let start = ptr::with_exposed_provenance::<u8>(function as usize);
-            // SAFETY: the code of a function of an object that stays.
-            let code = unsafe { slice::from_raw_parts(start, size) };
-            let candidates = referred(code, function);
+            let candidates = referred(statics.code, statics.code.as_ptr() as u64)
+                .filter(|at| statics.data.contains(at));
             let is_mapped = |address| memory.u64(address).is_some();
-            at = pools::find_pool_freelist(memory, runtime.version, candidates, is_mapped)?;
+            at = pools::find_pool_freelist(&memory, runtime.version, candidates, is_mapped)?;
             self.unowned.store(at, Relaxed);
         }
-        Unowned::read(memory, at, MAX_FREE_POOLS)
+        Unowned::read(&memory, at, MAX_FREE_POOLS)
+    }
+}
+
+/// The runtime's static data, and the code of the function that refers to the heap's memory that no domain has.
+struct Statics {
+    code: &'static [u8],
+    data: Range<u64>,
+}
+
+impl Statics {
+    fn find() -> Option<Self> {
+        let function = symbol(names::ORPHANS);
+        if function.is_null() {
+            return None;
+        }
+        let size = size_of_function(names::ORPHANS).min(MAX_CODE);
+        // SAFETY: the code of a function of an object that stays.
+        let code = unsafe { slice::from_raw_parts(function.cast::<u8>(), size) };
+        let data = writable_around(symbol(minor_gc::BEGIN_HOOK) as u64, u64::MAX)?;
+        Some(Self { code, data })
+    }
+}
+
+/// Memory of this process, of which static data are read without the kernel: most of a search looks at nothing else.
+struct StaticsFirst<'m> {
+    statics: &'m Range<u64>,
+    memory: &'m Probed,
+}
+
+impl Memory for StaticsFirst<'_> {
+    fn bytes<const N: usize>(&self, at: u64) -> Option<[u8; N]> {
+        if !self.statics.contains(&at) || self.statics.end - at < N as u64 {
+            return self.memory.bytes(at);
+        }
+        // SAFETY: writable data of an object that stays. Another thread may write a word meanwhile: it is read before or after.
+        Some(unsafe { ptr::with_exposed_provenance::<[u8; N]>(at as usize).read_volatile() })
     }
 }
 
