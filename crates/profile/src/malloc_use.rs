@@ -161,8 +161,8 @@ impl MallocUse {
         })
     }
 
-    /// False if the blocks are those of an allocator of the program's own, such as jemalloc: they are in `other` mappings, and
-    /// not in the `in_use` bytes that the system's counts.
+    /// False if the program has an allocator of its own, such as jemalloc. Its blocks are in `other` mappings, and not in the
+    /// `in_use` bytes that the system's allocator counts.
     pub fn fits(&self, in_use: u64, other: u64) -> bool {
         self.asked <= ELSEWHERE * in_use as f64 || self.asked / 2.0 > other as f64
     }

@@ -35,10 +35,14 @@ export function conditionOf(text: string): ConditionForm | null {
   return check && "condition" in check ? check.condition : null;
 }
 
-/** The same, outside of drawing. */
+/** The same, outside of drawing. An engine that does not answer is what is wrong, then. */
 export async function whenChecked(text: string): Promise<ConditionCheck> {
-  const { conditions } = await queryOnce({ query: "conditions", texts: [text] });
-  return conditions[0]!;
+  try {
+    const { conditions } = await queryOnce({ query: "conditions", texts: [text] });
+    return conditions[0]!;
+  } catch (error) {
+    return { error: { at: 0, message: error instanceof Error ? error.message : String(error), hint: null } };
+  }
 }
 
 /** Keeps what the page has made a text of. */

@@ -31,7 +31,7 @@ pub(crate) struct Injected {
     /// This library's file, and the options that it reads first.
     needed: [CString; 2],
     /// Valgrind runs this process.
-    pub(crate) is_under_valgrind: bool,
+    is_under_valgrind: bool,
     /// This process's environment does not have them any more.
     is_removed: AtomicBool,
     /// A program without the agent was reported.
@@ -67,6 +67,12 @@ impl Injected {
             is_removed: AtomicBool::new(false),
             has_reported: AtomicBool::new(false),
         })
+    }
+
+    /// The reason that this process is left alone, whatever it is.
+    pub(crate) fn refusal(&self) -> Option<State> {
+        let reason = || State::Refused { reason: preload::UNDER_VALGRIND.into(), hint: None };
+        self.is_under_valgrind.then(reason)
     }
 
     fn library(&self) -> &[u8] {

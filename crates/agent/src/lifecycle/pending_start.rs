@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use memtrail_ocaml::{Unsupported, Version};
-use memtrail_recording::preload;
 use memtrail_recording::session::{Options, State};
 
 use crate::context::runtime::{version, version_or};
@@ -34,8 +33,7 @@ pub(crate) fn prepare(injected: &Injected, arguments: Vec<String>) -> Option<Pen
     if !options.children {
         injected.remove();
     }
-    if injected.is_under_valgrind {
-        let state = State::Refused { reason: preload::UNDER_VALGRIND.into(), hint: None };
+    if let Some(state) = injected.refusal() {
         report(&injected.session, std::process::id(), 0, state);
         return None;
     }

@@ -4,7 +4,6 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 
 use memtrail_recording::Outcome;
-use memtrail_recording::preload;
 use memtrail_recording::session::{Options, Pace, State};
 use memtrail_sampler::{MAX_FRAMES, Rate, events, start_in_words};
 
@@ -93,8 +92,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
             injected.remove();
         }
         let session = injected.session.clone();
-        if injected.is_under_valgrind {
-            let state = State::Refused { reason: preload::UNDER_VALGRIND.into(), hint: None };
+        if let Some(state) = injected.refusal() {
             report(&session, std::process::id(), 0, state);
             return;
         }

@@ -237,7 +237,7 @@ fn replaced(owner: &Owner<'_>) -> Vec<(f64, u64)> {
 pub(super) fn replaced_in(all: &[Lifetime], bytes: u64) -> Vec<(f64, u64)> {
     let mut owned = all.iter().filter(|block| block.is_owned);
     let (Some(last), None) = (owned.next(), owned.next()) else { return Vec::new() };
-    // The same line may also make small blocks, which come and go.
+    // Small blocks of the same line come and go.
     let least = last.size / CHAIN;
     let mut blocks: Vec<&Lifetime> = all.iter().filter(|block| block.size >= least).collect();
     blocks.sort_by(|a, b| a.allocated.total_cmp(&b.allocated));

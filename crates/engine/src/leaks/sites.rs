@@ -108,7 +108,7 @@ fn lasted(recording: &Recording) -> f64 {
 /// Looks for leaks among call sites.
 pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     let whole = lasted(recording);
-    let clock = Clocks::new(recording, whole).allocations;
+    let clock = Clock::new(recording.profile(), whole);
     // A program that a signal ended had no time to free anything: what it freed last was its work.
     let teardown = if recording.description.is_stopped {
         None
@@ -121,8 +121,10 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     let places = by_place(recording, &own, &clocks, end);
     let all: f64 = places.iter().flatten().map(Allocated::bytes).sum();
     let least = LEAST.max(all * SHARE);
-    let mut judges =
-        [false, true].map(|is_mapping| Judge::new(&places, recording, (&clocks, is_mapping), end));
+    let has_mappings = places.iter().flatten().any(|path| path.is_mapping);
+    let new = |is_mapping| Judge::new(&places, recording, (&clocks, is_mapping), end);
+    let mut allocations = new(false);
+    let mut mappings = has_mappings.then(|| new(true));
     let (owners, mut sampled, mut unjudged) = (places.len(), 0, 0.0);
     let (mut growing, mut cleared) = (Vec::new(), Vec::new());
     for paths in places {
@@ -134,7 +136,8 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
             continue;
         }
         let is_mapping = paths.first().is_some_and(|path| path.is_mapping);
-        let (clock, judge) = (clocks.of(is_mapping), &mut judges[usize::from(is_mapping)]);
+        let clock = clocks.of(is_mapping);
+        let judge = mappings.as_mut().filter(|_| is_mapping).unwrap_or(&mut allocations);
         let name = paths.first().and_then(|path| own.place(*path.path.first()?));
         let Some(judged) = judge.of(&whole, name.as_ref()) else { continue };
         let growth = |judged: &Judged, lifetimes: &[Lifetime]| {
@@ -200,7 +203,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         after_last: Bytes(0),
         unreachable: None,
         damaged: Vec::new(),
-        evidence: evidence_of(judges),
+        evidence: evidence_of(allocations, mappings),
     };
     response.summary = descriptions::summary_of_sites(&response);
     response.summary.extend(teardown.map(|teardown| teardown.description()));
@@ -211,9 +214,9 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
 }
 
 /// The evidence to keep. There are two clocks only where there are mappings: then that of the larger memory.
-fn evidence_of([allocations, mappings]: [Judge; 2]) -> Evidence {
+fn evidence_of(allocations: Judge, mappings: Option<Judge>) -> Evidence {
     let size = |judge: &Judge| judge.all.alive.last().copied().unwrap_or(0);
-    if size(&mappings) > size(&allocations) { mappings.all } else { allocations.all }
+    mappings.filter(|of| size(of) > size(&allocations)).unwrap_or(allocations).all
 }
 
 /// Judges call sites by their sizes, estimated at even steps of the work: of what a program frees itself each moment is known.

@@ -36,7 +36,7 @@ const WORD: u64 = 8;
 /// The addresses of the domains' states; 0 where none is known. OCaml 4 has one.
 pub(crate) struct Domains {
     states: [AtomicU64; MAX_DOMAINS],
-    /// Where the heap's memory that no domain has is looked for; none before OCaml 5.
+    /// The place to look for the heap's memory that no domain has; none before OCaml 5.
     statics: Option<Statics>,
     /// The address of the list of that memory; 0 as long as it is not known.
     unowned: AtomicU64,
