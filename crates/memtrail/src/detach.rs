@@ -1,6 +1,6 @@
 //! `memtrail detach`: ends a recording that `memtrail attach` began. The program goes on.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -15,6 +15,7 @@ use crate::json;
 use crate::run::attached;
 use crate::snapshot::find;
 use crate::snapshot::live::refusal;
+use crate::spinner::with_spinner;
 use crate::{shell_quote, snapshot_file};
 
 /// End the recording of a program that `memtrail attach` began
@@ -45,8 +46,8 @@ pub(crate) struct Args {
 
 /// Between looks at whether the agent has ended.
 const LOOK: Duration = Duration::from_millis(20);
-/// Time limit for the process that memtrail left behind to complete the recording.
-const COMPLETION: Duration = Duration::from_secs(5);
+/// Time for the process that memtrail left behind to begin to complete the recording. It looks every half second.
+const GRACE: Duration = Duration::from_secs(5);
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -88,18 +89,18 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let is_waiting = is_in();
     if !is_waiting {
-        complete(session);
+        with_spinner("completing the recording".into(), || complete(&session));
     }
     announce(args, is_waiting, recording.as_deref())?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Waits until the recording is complete. Does it itself if the process that memtrail left behind was killed.
-fn complete(session: PathBuf) {
+fn complete(session: &Path) {
     let begun = Instant::now();
     while session.exists() {
-        if begun.elapsed() > COMPLETION {
-            return attached::complete(session);
+        if begun.elapsed() > GRACE && attached::complete(session.to_owned()) {
+            return;
         }
         thread::sleep(LOOK);
     }

@@ -1,11 +1,17 @@
-//! Where functions are that are behind this library's: definitions of the same name that come next.
+//! Addresses of functions behind this library's: definitions of the same name that come next. In a program that ran before this
+//! library was loaded they are those that it calls.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null_mut, without_provenance_mut};
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
+use crate::scope;
+
 /// The address of the definition after ours, or null if there is none.
 pub(crate) fn next_definition(name: &CStr) -> *mut c_void {
+    if !scope::is_preloaded() {
+        return scope::definition(name);
+    }
     // SAFETY: a C string; finds the definition after ours.
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
@@ -27,6 +33,11 @@ impl Definition {
     /// Its address, if it was looked for and is there; else that of no function.
     pub(crate) fn address(&self) -> *mut c_void {
         self.address.load(Relaxed)
+    }
+
+    /// Its address, if it was looked for and is there.
+    pub(crate) fn known(&self) -> Option<*mut c_void> {
+        Some(self.address()).filter(|address| address.addr() > ABSENT.addr())
     }
 
     /// Its address, or that of `otherwise` where there is none.

@@ -2,9 +2,9 @@
 
 use std::ffi::{c_char, c_int};
 
-use memtrail_agent::native::{end_of_process, load};
+use memtrail_agent::native::{end_of_process, load, load_late};
 
-use crate::{exec, mappings, next, operators, own_calls, wait};
+use crate::{exec, mappings, next, operators, own_calls, scope, wait};
 
 #[used]
 #[unsafe(link_section = ".init_array")]
@@ -15,6 +15,11 @@ static CONSTRUCTOR: extern "C" fn(c_int, *const *const c_char) = constructor;
 static DESTRUCTOR: extern "C" fn() = destructor;
 
 extern "C" fn constructor(count: c_int, arguments: *const *const c_char) {
+    if !scope::is_preloaded() {
+        // Whoever has it loaded calls it then.
+        // SAFETY: nothing else of this library has run.
+        return unsafe { load_late() };
+    }
     next::find();
     operators::prepare();
     mappings::find();

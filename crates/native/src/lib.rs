@@ -2,16 +2,19 @@
 //!
 //! It has what only such a library can have: entry points ([`entry`]), functions before those of the program's
 //! allocator ([`allocate`], [`resize`], [`operators`]), which is found by [`next`] before libc's that map memory ([`mappings`]), before those that unload code ([`unload`]), and functions before libc's that start or become
-//! a program ([`exec`]) or end it ([`leave`]); these two are those of `crates/preload`. All else is in
-//! `memtrail_agent::native`, which is checked as a library.
+//! a program ([`exec`]) or end it ([`leave`]); these two are those of `crates/preload`. In a program that ran before
+//! ([`mod@attach`]) none of these is called, until its objects are made to ([`imports`]). All else is in `memtrail_agent::native`,
+//! which is checked as a library.
 #![expect(unsafe_code, reason = "lives in another program's process")]
 #![allow(unreachable_pub, reason = "what is pub here is exported to the dynamic loader")]
 
 mod allocate;
+mod attach;
 mod definition;
 mod entry;
 #[path = "../../preload/src/exec.rs"]
 mod exec;
+mod imports;
 #[path = "../../preload/src/leave.rs"]
 mod leave;
 mod library_operators;
@@ -24,7 +27,9 @@ mod operator_definitions;
 mod operators;
 #[path = "../../preload/src/own_calls.rs"]
 mod own_calls;
+mod place;
 mod resize;
+mod scope;
 #[path = "../../preload/src/seccomp.rs"]
 mod seccomp;
 #[path = "../../preload/src/signals.rs"]

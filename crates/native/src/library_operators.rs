@@ -13,7 +13,7 @@ use memtrail_agent::native::{
 };
 
 use crate::operator_definitions::{DELETE, NEW, New};
-use crate::{next, resize};
+use crate::{next, place, resize};
 
 /// The allocator's `malloc`.
 pub(crate) type Malloc = unsafe extern "C" fn(usize) -> *mut c_void;
@@ -36,7 +36,7 @@ pub(crate) fn prepare() {
     let (new, delete) = (&NEW[..NEW_OF_LIBRARY], &DELETE[..DELETE_OF_LIBRARY]);
     let are_called = !next::is_bypassed()
         && new.iter().chain(delete).all(|operator| {
-            let file = file_name(next::file_of(operator.address()));
+            let file = file_name(place::file_of(operator.address()));
             LIBRARIES.iter().any(|name| file.starts_with(name)) && next::is_called(operator.name)
         });
     if are_called {

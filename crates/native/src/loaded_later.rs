@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
 
-use crate::next;
+use crate::place;
 
 /// C++'s libraries: a program that throws through several of them has these.
 const USUAL: [&CStr; 3] = [c"libstdc++.so.6", c"libc++.so.1", c"libc++abi.so.1"];
@@ -54,6 +54,6 @@ fn defined_in(library: *const c_char, name: &CStr) -> Option<*mut c_void> {
         }
         let found = libc::dlsym(library, name.as_ptr());
         libc::dlclose(library);
-        (!found.is_null() && !next::is_ours(found)).then_some(found)
+        (!found.is_null() && !place::is_ours(found)).then_some(found)
     }
 }

@@ -39,6 +39,16 @@ pub(crate) fn find() {
     found(&REMAP, c"mremap");
 }
 
+/// libc's functions before which this library has its own.
+pub(crate) fn definitions() -> [(&'static CStr, *mut c_void); 4] {
+    [
+        (c"mmap", found(&MAP, c"mmap")),
+        (c"mmap64", found(&MAP, c"mmap")),
+        (c"munmap", found(&UNMAP, c"munmap")),
+        (c"mremap", found(&REMAP, c"mremap")),
+    ]
+}
+
 fn next_map() -> Map {
     // SAFETY: libc has this function.
     unsafe { transmute::<*mut c_void, Map>(found(&MAP, c"mmap")) }

@@ -5,14 +5,15 @@
 //! have without us, as parts of the same cache lines.
 
 use std::ffi::{CStr, c_int, c_void};
-use std::mem::{MaybeUninit, transmute};
+use std::mem::transmute;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
 
-use memtrail_agent::native::object_of;
+use memtrail_agent::native::{main_object, object_of};
 
 use crate::definition::next_definition;
 use crate::operator_definitions;
+use crate::place::{is_imported, is_ours};
 
 /// One function: its address.
 struct Function(AtomicPtr<c_void>);
@@ -80,9 +81,7 @@ macro_rules! functions {
             operator_definitions::find();
             $(
                 let $name = {
-                    let name = concat!(stringify!($name), "\0").as_bytes();
-                    let name = CStr::from_bytes_with_nul(name).unwrap_or_default();
-                    let found = next_definition(name);
+                    let found = next_definition(name_of(concat!(stringify!($name), "\0")));
                     if found.is_null() { absent::$name as *mut c_void } else { found }
                 };
             )*
@@ -92,7 +91,28 @@ macro_rules! functions {
             $(NEXT.$name.0.store($name, Relaxed);)*
             FINDING.store(false, Relaxed);
         }
+
+        /// The address of the allocator's function with this name, once they are found, if it has it.
+        pub(crate) fn definition(name: &CStr) -> Option<*mut c_void> {
+            $(
+                if name == name_of(concat!(stringify!($name), "\0")) {
+                    let found = NEXT.$name.0.load(Relaxed);
+                    let is_there = found != absent::$name as *mut c_void
+                        && found != first::$name as *mut c_void;
+                    return is_there.then_some(found);
+                }
+            )*
+            None
+        }
     };
+}
+
+/// A name that ends with a zero.
+pub(crate) const fn name_of(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(name) => name,
+        Err(_) => c"",
+    }
 }
 
 /// What functions give that give nothing.
@@ -122,6 +142,13 @@ pub(crate) fn malloc_and_free() -> [*mut c_void; 2] {
     [NEXT.malloc.0.load(Relaxed), NEXT.free.0.load(Relaxed)]
 }
 
+/// True if the program's executable has an allocator itself: its own calls do not come by.
+pub(crate) fn has_own_allocator() -> bool {
+    // SAFETY: a C string; finds the function that the program calls.
+    let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"malloc".as_ptr()) };
+    object_of(called) == main_object() && !is_imported(called)
+}
+
 /// Whether the program calls an allocator that is not behind this library's functions.
 pub(crate) fn is_bypassed() -> bool {
     !is_called(c"malloc")
@@ -131,50 +158,10 @@ pub(crate) fn is_bypassed() -> bool {
 pub(crate) fn is_called(name: &CStr) -> bool {
     // SAFETY: a C string; finds the function that the program calls, which may be its own.
     let called = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-    is_ours(called) || place_of(called).is_imported
-}
-
-/// Whether a function is of this library.
-pub(crate) fn is_ours(function: *const c_void) -> bool {
-    object_of(function) == object_of(is_ours as fn(_) -> _ as *const c_void)
-}
-
-/// The path of the library or executable of an address, or nothing.
-pub(crate) fn file_of(address: *const c_void) -> &'static CStr {
-    place_of(address).file
+    is_ours(called) || is_imported(called)
 }
 
 /// Whether a function is of the library that has the allocator.
 pub(crate) fn is_of_allocator(function: *const c_void) -> bool {
     object_of(function) == object_of(NEXT.malloc.0.load(Relaxed))
 }
-
-/// The place of an address. The search looks through all symbols of its object.
-struct Place {
-    file: &'static CStr,
-    /// Whether the symbol there is one that this imports: an executable with a fixed address has jumps to functions of
-    /// libraries, which stand for these.
-    is_imported: bool,
-}
-
-fn place_of(address: *const c_void) -> Place {
-    let mut found = MaybeUninit::<libc::Dl_info>::zeroed();
-    let mut symbol: *mut c_void = null_mut();
-    // SAFETY: zeros are a value, which the call replaces if it finds something; so with the symbol, which is of the
-    // 64-bit ELF file's table. The name is the dynamic linker's; what this library asks for is never unloaded.
-    unsafe {
-        libc::dladdr1(address, found.as_mut_ptr(), &raw mut symbol, RTLD_DL_SYMENT);
-        let symbol = symbol.cast::<libc::Elf64_Sym>().as_ref();
-        let found = found.assume_init();
-        let name = found.dli_fname;
-        Place {
-            file: if name.is_null() { c"" } else { CStr::from_ptr(name) },
-            is_imported: symbol.is_some_and(|symbol| symbol.st_shndx == SHN_UNDEF),
-        }
-    }
-}
-
-/// The symbol is asked for (`dlfcn.h`).
-const RTLD_DL_SYMENT: c_int = 1;
-/// The section of symbols that are imported (`elf.h`).
-const SHN_UNDEF: u16 = 0;

@@ -5,7 +5,7 @@
 //! loads C++'s library while it runs finds these functions first, and no definition comes next; then memory is
 //! from `malloc`, as libstdc++'s is.
 
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::mem::transmute;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::Relaxed};
@@ -17,7 +17,7 @@ use memtrail_agent::native::{
 
 use crate::definition::Definition;
 use crate::operator_definitions::{DELETE, NEW, New, operators};
-use crate::{allocate, library_operators, loaded_later, next, resize};
+use crate::{allocate, library_operators, loaded_later, next, place, resize};
 
 /// An operator `delete`: a block, then its size, alignment and `std::nothrow` if it takes them.
 type Delete = unsafe extern "C-unwind" fn(*mut c_void, usize, usize);
@@ -209,6 +209,16 @@ pub(crate) fn prepare() {
         library_operators::prepare();
     }
     IS_PREPARED.store(true, Relaxed);
+}
+
+/// The operators that are the allocator's own, if any is.
+pub(crate) fn of_allocator() -> Vec<(&'static CStr, *mut c_void)> {
+    if !IS_ANY_OF_ALLOCATOR.load(Relaxed) {
+        return Vec::new();
+    }
+    let known = |definition: &Definition| Some((definition.name, definition.known()?));
+    let all = NEW.iter().chain(&DELETE).filter_map(known);
+    all.filter(|(_, known)| !place::is_ours(*known)).collect()
 }
 
 /// Tries an operator of the library that has the allocator: one that calls `malloc` is counted there.

@@ -3,8 +3,8 @@
 //! It begins and ends as [`crate::code`] does. Until the tracer has filled in the signal mask and set [`value::READY`], it does
 //! nothing and goes back. At the end it restores each register by itself. So the process runs on if the tracer is killed.
 //!
-//! In between it runs C code, on a stack that it maps and unmaps again. Registers of floating-point numbers and `errno` are
-//! kept for the thread.
+//! In between it runs C code, on a stack that it maps and unmaps again. Registers of floating-point numbers and vectors, all of
+//! them, and `errno` are kept for the thread, which may be anywhere in the program's code.
 
 use std::arch::global_asm;
 use std::ffi::CStr;
@@ -41,7 +41,8 @@ pub(crate) mod result {
     pub(crate) const NO_MEMORY: u64 = 3;
 }
 
-/// Bytes of the stack. Pages that are never touched take no memory.
+/// Bytes of the stack. Pages that are never touched take no memory. The registers of vectors are kept at its low end: some 11 KiB
+/// on the largest processors.
 pub(crate) const STACK_BYTES: usize = 1 << 20;
 
 global_asm!(
@@ -82,10 +83,13 @@ global_asm!(
     "cmp rax, -4095",
     "jae 80f",
     "mov rbx, rax",
-    "fxsave64 [rbx]",
+    // xsave(all components)
+    "mov eax, -1",
+    "mov edx, -1",
+    "xsave64 [rbx]",
     "fninit",
-    "mov dword ptr [rbx + 512], 0x1f80",
-    "ldmxcsr dword ptr [rbx + 512]",
+    "mov dword ptr [rbx + {scratch}], 0x1f80",
+    "ldmxcsr dword ptr [rbx + {scratch}]",
     "cld",
     "lea rsp, [rbx + {stack}]",
     "xor ebp, ebp",
@@ -114,7 +118,9 @@ global_asm!(
     "70: call qword ptr [rip + 53f]",
     "mov r13, rax",
     "71: mov [r14], r15d",
-    "fxrstor64 [rbx]",
+    "mov eax, -1",
+    "mov edx, -1",
+    "xrstor64 [rbx]",
     // munmap(stack, bytes)
     "mov eax, 11",
     "mov rdi, rbx",
@@ -167,6 +173,7 @@ global_asm!(
     "memtrail_load_end:",
     ".popsection",
     stack = const STACK_BYTES,
+    scratch = const STACK_BYTES / 4,
 );
 
 /// Addresses of functions of libc in the process.

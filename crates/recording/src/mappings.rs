@@ -39,6 +39,11 @@ impl<'a> Mapping<'a> {
         self.access.starts_with(b"r")
     }
 
+    /// True if it can be executed.
+    pub fn is_code(&self) -> bool {
+        self.access.get(2) == Some(&b'x')
+    }
+
     /// Whether other processes see what is written to it.
     pub fn is_shared(&self) -> bool {
         self.access.get(3) == Some(&b's')

@@ -3,11 +3,13 @@
 //! [`modules`] reads where a process has its executable and libraries from the text of `/proc/<pid>/maps`. [`Symbols`]
 //! finds what is at addresses inside of them: functions with inlined ones, files and lines, from debug information in
 //! the file or in a separate one, or else from the symbol table. A recorded process needs the modules alone: what it
-//! writes of them is enough to name its addresses after its end.
+//! writes of them is enough to name its addresses after its end. [`callers`] tells who called the functions of a stopped thread.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "lookup")]
 mod allocators;
+#[cfg(feature = "lookup")]
+pub mod callers;
 #[cfg(feature = "lookup")]
 mod lines;
 pub mod modules;

@@ -8,6 +8,10 @@
 #[path = "../../native/src/allocate.rs"]
 mod allocate;
 #[path = "../../native/src/definition.rs"]
+#[allow(
+    dead_code,
+    reason = "a part is for programs that run, which this library is not loaded into"
+)]
 mod definition;
 mod entry;
 #[path = "../../preload/src/exec.rs"]
@@ -19,17 +23,30 @@ mod library_operators;
 #[path = "../../native/src/loaded_later.rs"]
 mod loaded_later;
 #[path = "../../native/src/next.rs"]
+#[allow(
+    dead_code,
+    reason = "a part is for programs that run, which this library is not loaded into"
+)]
 mod next;
 #[path = "../../native/src/operator_definitions.rs"]
 mod operator_definitions;
 #[path = "../../native/src/operators.rs"]
+#[allow(
+    dead_code,
+    reason = "a part is for programs that run, which this library is not loaded into"
+)]
 mod operators;
 #[path = "../../preload/src/own_calls.rs"]
 mod own_calls;
+#[path = "../../native/src/place.rs"]
+mod place;
 #[path = "../../preload/src/readlink.rs"]
 mod readlink;
 #[path = "../../native/src/resize.rs"]
 mod resize;
+#[path = "../../native/src/scope.rs"]
+#[allow(dead_code, reason = "as above")]
+mod scope;
 #[path = "../../preload/src/seccomp.rs"]
 mod seccomp;
 #[path = "../../preload/src/table.rs"]

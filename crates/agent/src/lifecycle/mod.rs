@@ -1,6 +1,7 @@
 //! The process's life: how recording begins, and what becomes of it at `exec`, as threads end, and at the end.
 
 pub(crate) mod attach;
+pub(crate) mod attachment;
 pub(crate) mod environment;
 pub(crate) mod environment_array;
 pub mod exec;

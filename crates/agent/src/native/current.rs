@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64};
 use std::time::Duration;
 
-use memtrail_recording::Outcome;
+use memtrail_recording::{FileState, Outcome};
 
 use crate::native::mappings::Mappings;
 use crate::native::references::{Refused, is_worth_a_last_one};
@@ -127,10 +127,19 @@ impl Recording {
 
     /// Nothing more is recorded, for the reason in this note; the process goes on.
     pub(super) fn end_with_note(&self, words: &str) {
+        self.end_in(FileState::Growing, words);
+    }
+
+    /// Somebody asks to end the recording, with this note; the process goes on.
+    pub(super) fn complete(&self, words: &str) {
+        self.end_in(FileState::Complete, words);
+    }
+
+    fn end_in(&self, state: FileState, words: &str) {
         if !self.ended.swap(true, Relaxed) {
             lock::while_ending(|| {
                 if let Some(mut stream) = self.stream.lock_unless_ending() {
-                    stream.end_with_note(words, self.missed.load(Relaxed));
+                    stream.end_with_note(state, words, self.missed.load(Relaxed));
                 }
             });
         }

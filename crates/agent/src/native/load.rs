@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
 
 use memtrail_recording::Outcome;
-use memtrail_recording::session::{Options, Pace, State};
-use memtrail_sampler::{MAX_FRAMES, Rate, events, start_in_words};
+use memtrail_recording::session::{Options, State};
+use memtrail_sampler::{MAX_FRAMES, events, start_in_words};
 
 use crate::lifecycle::environment::Injected;
 use crate::lifecycle::load::texts;
@@ -28,10 +28,6 @@ use crate::os::{deadly_signal, ffi_guard, heap, own_thread, private_stack, threa
 use crate::recording::end::NO_MEMORY;
 use crate::recording::relay;
 use crate::recording::report::report;
-use crate::sampling::seeding;
-
-/// Samples a word where the user has not given a rate: one for 512 KiB.
-const DEFAULT_RATE: f64 = 8.0 / (512 << 10) as f64;
 
 /// What the recording of a native program can do.
 static RECORDED: Recorded = Recorded {
@@ -75,10 +71,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
     unsafe { heap::prepare() };
     ffi_guard::guarded((), || {
         let Some(injected) = Injected::find() else { return };
-        ffi_guard::install(for_want_of_memory);
-        // SAFETY: the library is being loaded.
-        unsafe { remember_name() };
-        recorded::prepare(&RECORDED);
+        install();
         // SAFETY: as the caller promises.
         let arguments = unsafe { texts(count, arguments) };
         let injected = injected::keep(injected);
@@ -100,6 +93,24 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
             report(&session, std::process::id(), 0, state);
         }
     });
+}
+
+fn install() {
+    ffi_guard::install(for_want_of_memory);
+    // SAFETY: the library is being loaded. In a program that runs, the variable is there as well.
+    unsafe { remember_name() };
+    recorded::prepare(&RECORDED);
+}
+
+/// Gets the library ready in a program that runs, once.
+pub(super) fn begin_library() {
+    install();
+    thread_exit::prepare(thread_ends);
+}
+
+/// Frames of callstacks that are recorded.
+pub(super) fn depth(options: &Options) -> usize {
+    MAX_FRAMES.min(options.callstack_depth as usize)
 }
 
 /// There is no memory for our work any more: the process goes on without.
@@ -124,23 +135,7 @@ fn start(
     if !options.children && !claim(session) {
         return Err(State::Passed);
     }
-    let rate = match options.pace {
-        Pace::Adaptive => options.rate.min(DEFAULT_RATE),
-        Pace::Constant | Pace::Varying => options.rate,
-    };
-    // The trace's rate is per word. At one sample a word all blocks are recorded as they are.
-    let per_byte = if rate >= 1.0 { Ok(Rate::EXACT) } else { Rate::per_byte(rate / 8.0) };
-    let per_byte = per_byte.map_err(|error| refused(error.to_string()))?;
-    let seed = options.seed.unwrap_or_else(seeding::random);
-    let depth = MAX_FRAMES.min(options.callstack_depth as usize);
-    let setting: &'static Setting = Box::leak(Box::new(Setting {
-        options,
-        session: session.to_owned(),
-        arguments,
-        rate,
-        per_byte,
-        seed,
-    }));
+    let setting = Setting::keep(options, session, arguments).map_err(refused)?;
     thread_exit::prepare(thread_ends);
     begin(setting, None, 0).map_err(refused)?;
     let snapshots = setting.options.snapshots.clone();
@@ -152,7 +147,8 @@ fn start(
             deadly_signal::install(&ending::LAST_WORK);
         }
     }
-    if let Ok(profile) = start_in_words(per_byte, depth, BlockWriter, seed) {
+    let depth = depth(&setting.options);
+    if let Ok(profile) = start_in_words(setting.per_byte, depth, BlockWriter, setting.seed) {
         // Until the process ends: blocks are freed late.
         profile.keep();
         if setting.options.mappings {

@@ -24,6 +24,11 @@ pub(super) fn record() {
     RECORDED.store(true, Relaxed);
 }
 
+/// Further mappings are not recorded.
+pub(super) fn record_no_more() {
+    RECORDED.store(false, Relaxed);
+}
+
 /// Whether mappings are recorded, and this one is the program's: none of ours.
 pub fn are_recorded() -> bool {
     RECORDED.load(Relaxed) && !private_stack::is_in_use() && !heap::is_under_way()

@@ -313,12 +313,15 @@ impl Stream {
     }
 
     /// Brings all to the file, and notes why nothing is recorded from now on.
-    pub(super) fn end_with_note(&mut self, words: &str, missed: u64) {
+    pub(super) fn end_with_note(&mut self, state: FileState, words: &str, missed: u64) {
         self.files.description.notes.push(words.to_owned());
         self.note(None, missed);
         let now = self.now();
         let Files { description, folder, .. } = &mut self.files;
         description.ended_unix_us = Some(now.0);
+        if description.trace.state == FileState::Growing {
+            description.trace.state = state;
+        }
         let _ = folder.save(description);
     }
 

@@ -15,6 +15,7 @@ pub(crate) mod forked;
 pub(crate) mod frozen_copy;
 pub(crate) mod function_hooks;
 pub(crate) mod heap;
+pub mod imports;
 pub(crate) mod limits;
 pub(crate) mod lock;
 pub(crate) mod objects;

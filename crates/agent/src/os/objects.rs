@@ -3,7 +3,7 @@
 //! `dladdr` would look through all symbols of an object, which are a hundred thousand in some programs.
 
 use std::any::Any;
-use std::ffi::{c_char, c_int, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -31,6 +31,16 @@ impl<'a> LoadedObject<'a> {
     /// Whether an address is in one of its segments.
     pub(crate) fn contains(&self, address: u64) -> bool {
         self.segments().any(|(segment, _)| segment.contains(&address))
+    }
+
+    /// Its lowest address.
+    pub(crate) fn base(&self) -> Option<u64> {
+        self.segments().map(|(segment, _)| segment.start).min()
+    }
+
+    /// The part that cannot be written once the linker has relocated it.
+    pub(crate) fn relocated_read_only(&self) -> Option<Range<u64>> {
+        self.of_type(libc::PT_GNU_RELRO).map(|(part, _)| part).next()
     }
 
     /// Address of its dynamic section.
@@ -69,10 +79,29 @@ pub(crate) fn find_in_objects<T>(find: impl FnMut(&LoadedObject<'_>) -> Option<T
 
 /// The lowest address of the object that holds an address, if one does.
 pub fn object_of(address: *const c_void) -> Option<u64> {
-    find_in_objects(|object| {
-        let starts = object.segments().map(|(segment, _)| segment.start);
-        if object.contains(address.addr() as u64) { starts.min() } else { None }
-    })
+    find_in_objects(
+        |object| {
+            if object.contains(address.addr() as u64) { object.base() } else { None }
+        },
+    )
+}
+
+/// The lowest address of the program itself.
+pub fn main_object() -> Option<u64> {
+    find_in_objects(|object| -> Option<u64> { object.base() })
+}
+
+/// The paths of the loaded objects, in the order in which they were loaded. The program itself has none.
+pub fn file_names() -> Vec<CString> {
+    let mut names = Vec::with_capacity(64);
+    find_in_objects(|object| -> Option<()> {
+        if !object.name.is_null() {
+            // SAFETY: the linker's string, while the object is loaded.
+            names.push(unsafe { CStr::from_ptr(object.name) }.to_owned());
+        }
+        None
+    });
+    names
 }
 
 /// The writable memory of the object around an address in it, in whole words: so many bytes on both sides.

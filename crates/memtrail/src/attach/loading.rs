@@ -36,13 +36,21 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
     let cannot = |why: &dyn std::fmt::Display| {
         Failure::new(Kind::Work, format_args!("cannot load the agent into process {pid}: {why}"))
     };
-    let runtime = Runtime::known(&subject.executable, subject.entry)
+    let runtime = subject
+        .is_ocaml
+        .then(|| Runtime::known(&subject.executable, subject.entry))
+        .transpose()
         .map_err(|error| Failure::new(Kind::Input, format_args!("process {pid}: {error}")))?;
+    if !std::arch::is_x86_feature_detected!("xsave") {
+        return Err(cannot(&"the processor has no xsave, by which a thread's registers are kept"));
+    }
     let text = |path: &Path| CString::new(path.as_os_str().as_bytes());
     let (Ok(path), Ok(argument)) = (text(library), text(session)) else {
         return Err(cannot(&"a path has a zero byte"));
     };
-    let mut search = Search::new(pid, &runtime);
+    let native = if subject.is_ocaml { "" } else { "--native " };
+    let again = format!("memtrail attach {native}{pid}");
+    let mut search = Search::new(pid, runtime.as_ref());
     let (begun, mut wait) = (Instant::now(), FIRST_WAIT);
     loop {
         let process = StoppedProcess::stop(pid, STOP_LIMIT)
@@ -52,9 +60,8 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
         let read = |at, into: &mut [u8]| process.read(at, into);
         let found = search.find(&Peek::new(&read), &mappings, &threads);
         if let Some(found) = found {
-            let functions = libc_functions::find(pid, &mappings).map_err(|why| {
-                cannot(&why).hint(format_args!("take heap snapshots: memtrail snapshot {pid}"))
-            })?;
+            let functions = libc_functions::find(pid, &mappings)
+                .map_err(|why| cannot(&why).hint(instead(subject)))?;
             let main = threads.iter().find(|thread| thread.id == pid);
             let number = main.map_or(0, Thread::thread_pointer);
             let library = Library { path: &path, entry: ENTRY, argument: &argument, number };
@@ -74,14 +81,12 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
                         "cannot load the agent into process {pid}: {}",
                         explained(&why)
                     );
-                    return Err(Failure::new(Kind::Input, message).hint(format_args!(
-                        "record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}"
-                    )));
+                    return Err(Failure::new(Kind::Input, message).hint(instead(subject)));
                 }
                 Err(why) => {
-                    return Err(cannot(&why).hint(format_args!(
-                        "the process runs on; try again: memtrail attach {pid}"
-                    )));
+                    return Err(
+                        cannot(&why).hint(format_args!("the process runs on; try again: {again}"))
+                    );
                 }
             }
         } else {
@@ -89,11 +94,24 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
         }
         if begun.elapsed() > SEARCH {
             let stops = "none of its threads could call the dynamic linker at any of many stops";
-            return Err(cannot(&stops)
-                .hint(format_args!("the process runs on; try again: memtrail attach {pid}")));
+            return Err(
+                cannot(&stops).hint(format_args!("the process runs on; try again: {again}"))
+            );
         }
         thread::sleep(wait);
         wait = (wait * 2).min(MAX_WAIT);
+    }
+}
+
+/// The command that helps where the agent cannot be loaded.
+fn instead(subject: &Subject) -> String {
+    let pid = subject.pid;
+    if subject.is_ocaml {
+        format!(
+            "record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}"
+        )
+    } else {
+        "record it from its start: memtrail run --native -- PROGRAM".to_owned()
     }
 }
 

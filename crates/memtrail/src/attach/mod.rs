@@ -1,11 +1,12 @@
 //! `memtrail attach`: records a program that runs from now on.
 //!
 //! The agent is loaded into it by one of its threads, at a moment at which that thread is neither in the dynamic linker nor in
-//! `malloc`. From there on the agent does its work alone, as under `memtrail run`, and memtrail goes away. A process that
+//! `malloc`. It is OCaml's agent, or the one for calls of `malloc`. From there on the agent does its work alone, as under `memtrail run`, and memtrail goes away. A process that
 //! memtrail leaves behind completes the recording in the end.
 
 mod libc_functions;
 mod loading;
+mod program_code;
 mod ready_thread;
 mod subject;
 
@@ -15,7 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_recording::is_alive;
-use memtrail_recording::session::{CALLSTACK_DEPTH, Options, Pace, Sampler, State};
+use memtrail_recording::session::{
+    CALLSTACK_DEPTH, Options, Pace, Sampler, SnapshotOptions, State,
+};
 use serde::Serialize;
 
 use crate::error::{Failure, Kind};
@@ -31,25 +34,29 @@ use subject::Subject;
 
 /// Record a program that runs, from now on
 ///
-/// The program is a native OCaml program of the same user, which memtrail did not start. It goes on while the agent is loaded
-/// into it. `memtrail top`, `snapshot`, `report` and `leaks` then work as for a program that `memtrail run` started, until the
-/// program ends or `memtrail detach` ends the recording. Memory that was allocated before is not in the trace; heap snapshots
-/// have it.
+/// The program is one of the same user that memtrail did not start: a native OCaml program, or with --native one in C, C++ or
+/// Rust. It goes on while the agent is loaded into it. `memtrail top`, `snapshot`, `report` and `leaks` then work as for a program
+/// that `memtrail run` started, until the program ends or `memtrail detach` ends the recording. Memory that was allocated before is
+/// not in the trace; snapshots of OCaml's heap have it.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:
   memtrail attach 4711                    makes server-4711.memtrail in the current folder
   memtrail attach $(pidof server) -o leak.memtrail
+  memtrail attach --native $(pidof redis-server)   a program in C, C++ or Rust
   memtrail detach 4711                    ends the recording; the program goes on
 
 Cost: as under `memtrail run`, about 1 % of the program's CPU time. While the agent is loaded, one
-thread of the program is held for some milliseconds. All domains then stop for some more. After
-`memtrail detach` the program runs as before; the agent's code stays in its memory.
+thread of the program is held for some milliseconds. All domains of OCaml then stop for some more.
+After `memtrail detach` the program runs as before; the agent's code stays in its memory.
 
 If memtrail is killed at any moment, the program runs on.")]
 pub(crate) struct Args {
     /// The process
     pid: u32,
+
+    #[command(flatten)]
+    memory: MemoryArgs,
 
     /// Samples per word allocated, or the distance between samples: 1e-4, 512KiB. The rate then stays the same [default:
     /// 1e-4, adapted]
@@ -102,9 +109,24 @@ pub(crate) struct Args {
     snapshots: SnapshotArgs,
 }
 
+/// The memory that is recorded.
+#[derive(clap::Args)]
+struct MemoryArgs {
+    /// Record a program of another language than OCaml: its calls of malloc are sampled from now on, as under `memtrail run
+    /// --native`
+    #[arg(long)]
+    native: bool,
+
+    /// With --native, record what the program maps itself, too: memory and files from mmap, as external blocks
+    #[arg(long, requires = "native")]
+    mmap: bool,
+}
+
 /// Limits of recordings that do not begin with the program. The recording has them as notes.
 const NOT_RECORDED: &str = "not recorded: memory allocated before, calls of malloc (--native), exec and _exit; detach the process \
     before it forbids itself system calls (seccomp)";
+const NOT_RECORDED_OF_NATIVE: &str = "not recorded: memory allocated before, exec and _exit; detach the process before it forbids \
+    itself system calls (seccomp)";
 /// Time for the agent to map the session.
 const GRACE: Duration = Duration::from_secs(5);
 /// Between looks at whether the recording has begun.
@@ -116,10 +138,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message)
             .hint("moments of a program that runs: auto, every-major, request, off"));
     }
+    if args.memory.native && args.snapshots.is_of_ocaml() {
+        let message =
+            "snapshots of native programs are taken at the end, on request or at intervals";
+        return Err(Failure::new(Kind::Usage, message)
+            .hint("--snapshot auto, --snapshot request, --snapshot off or --every 10s"));
+    }
     let options = resolve(args)?;
     let not_there = |failure| refusal::unless_it_ends(args.pid, failure);
-    let subject = Subject::find(args.pid).map_err(not_there)?;
-    let session = AttachedSession::create(&options)?;
+    let subject = Subject::find(args.pid, args.memory.native).map_err(not_there)?;
+    let session = AttachedSession::create(&options, args.memory.native)?;
     loading::load(&subject, session.library(), session.folder()).map_err(not_there)?;
     let begun = Instant::now();
     let state = loop {
@@ -138,7 +166,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     };
     let folder = match state {
         Some(State::Recording { folder, .. }) => Some(folder),
-        Some(State::Refused { reason, hint }) => return Err(refused(args.pid, &reason, hint)),
+        Some(State::Refused { reason, hint }) => return Err(refused(args, &reason, hint)),
         _ => None,
     };
     session.leave_behind();
@@ -147,11 +175,16 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// The agent does not record the process.
-fn refused(pid: u32, reason: &str, hint: Option<String>) -> Failure {
+fn refused(args: &Args, reason: &str, hint: Option<String>) -> Failure {
+    let pid = args.pid;
     let failure =
         Failure::new(Kind::Input, format_args!("process {pid} is not recorded: {reason}"));
-    let other = format!("take heap snapshots of it: memtrail snapshot {pid}");
-    failure.hint(hint.unwrap_or(other))
+    // Programs in other languages have no such heap.
+    let other = || format!("take heap snapshots of it: memtrail snapshot {pid}");
+    match hint.or_else(|| (!args.memory.native).then(other)) {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
 }
 
 /// The agent's options.
@@ -187,9 +220,19 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         labels: args.labels.iter().cloned().collect(),
         disk,
         malloc: false,
-        mappings: false,
-        snapshots: args.snapshots.resolve(),
+        mappings: args.memory.mmap,
+        snapshots: snapshots(args),
     })
+}
+
+/// Snapshots that are taken. What refers to memory of a native program is always found on request: nobody can start the program
+/// anew with that.
+fn snapshots(args: &Args) -> Option<SnapshotOptions> {
+    let resolved = args.snapshots.resolve();
+    if !args.memory.native {
+        return resolved;
+    }
+    resolved.map(|options| SnapshotOptions { request: true, ..options })
 }
 
 /// The output of `--json`.
@@ -211,10 +254,11 @@ fn announce(args: &Args, folder: Option<&Path>) -> Result<(), Failure> {
     if args.quiet {
         return Ok(());
     }
+    let not_recorded = if args.memory.native { NOT_RECORDED_OF_NATIVE } else { NOT_RECORDED };
     if let Some(folder) = folder {
         let shown = shell_quote::path(folder);
         message!("memtrail: process {pid} is recorded in {shown}");
-        message!("{NOT_RECORDED}");
+        message!("{not_recorded}");
         message!(
             "next: memtrail top {pid}, memtrail report {shown}; end it: memtrail detach {pid}"
         );
@@ -222,7 +266,7 @@ fn announce(args: &Args, folder: Option<&Path>) -> Result<(), Failure> {
         message!(
             "memtrail: process {pid} waits in a system call or in C code; its recording begins when it goes on"
         );
-        message!("{NOT_RECORDED}");
+        message!("{not_recorded}");
         message!("once it goes on: memtrail top {pid}; end it: memtrail detach {pid}");
     }
     Ok(())

@@ -1,7 +1,8 @@
 //! Tells which thread of a stopped process may call the dynamic linker: one that is neither in the linker nor in `malloc`,
 //! whose locks it would wait for itself.
 //!
-//! It waits in a system call that neither of them makes, or runs code of OCaml's compiler, which calls neither of them.
+//! It waits in a system call that neither of them makes, or runs code of OCaml's compiler, which calls neither of them. In a
+//! native program it may run the program's own code.
 
 use std::collections::HashMap;
 use std::fs;
@@ -10,6 +11,8 @@ use std::os::unix::fs::FileTypeExt as _;
 use memtrail_ocaml::Memory;
 use memtrail_ocaml_snapshot::core_file::{Runtime, Thread};
 use memtrail_recording::mappings::Mapping;
+
+use super::program_code::{Files, is_in_program};
 
 /// System calls that only wait: poll, select, nanosleep, accept, recvfrom, recvmsg, wait4, pause, `rt_sigtimedwait`,
 /// `rt_sigsuspend`, `clock_nanosleep`, `epoll_wait`, waitid, pselect6, ppoll, `epoll_pwait`, accept4, recvmmsg, `epoll_pwait2`.
@@ -25,14 +28,16 @@ const OPERATION: u64 = 0x7f;
 /// The process, as far as it is known from one stop to the next.
 pub(super) struct Search<'a> {
     pid: u32,
-    runtime: &'a Runtime<'a>,
+    /// OCaml's; a native program has none.
+    runtime: Option<&'a Runtime<'a>>,
     /// System calls in which threads were found: after a stop, the kernel goes on with some under another number.
     calls: HashMap<(u32, u64), u64>,
+    files: Files,
 }
 
 impl<'a> Search<'a> {
-    pub(super) fn new(pid: u32, runtime: &'a Runtime<'a>) -> Self {
-        Self { pid, runtime, calls: HashMap::new() }
+    pub(super) fn new(pid: u32, runtime: Option<&'a Runtime<'a>>) -> Self {
+        Self { pid, runtime, calls: HashMap::new(), files: Files::new() }
     }
 
     /// A thread that may call the dynamic linker, if there is one.
@@ -46,10 +51,12 @@ impl<'a> Search<'a> {
         if let Some(thread) = threads.iter().find(|thread| is_waiting(self, thread)) {
             return Some(thread.id);
         }
-        let is_in_ocaml = |thread: &&Thread| {
-            thread.system_call().is_none() && self.runtime.is_in_ocaml(memory, thread)
+        let (process, files) = ((self.pid, mappings), &mut self.files);
+        let mut is_free = |thread: &&Thread| match self.runtime {
+            Some(runtime) => thread.system_call().is_none() && runtime.is_in_ocaml(memory, thread),
+            None => is_in_program(memory, process, thread, files),
         };
-        threads.iter().find(is_in_ocaml).map(|thread| thread.id)
+        threads.iter().find(|thread| is_free(thread)).map(|thread| thread.id)
     }
 
     fn waits(&mut self, thread: &Thread, mappings: &[u8]) -> bool {

@@ -23,11 +23,13 @@ pub(super) struct Subject {
     pub(super) inner_pid: u32,
     pub(super) executable: MappedFile,
     pub(super) entry: u64,
+    /// True if OCaml's heap is recorded, false if calls of `malloc` are.
+    pub(super) is_ocaml: bool,
 }
 
 impl Subject {
-    /// Finds a process, and refuses those that cannot be recorded.
-    pub(super) fn find(pid: u32) -> Result<Self, Failure> {
+    /// Finds a process, and refuses those that cannot be recorded: as a native program, or as an OCaml one.
+    pub(super) fn find(pid: u32, is_native: bool) -> Result<Self, Failure> {
         if !is_alive(pid) {
             return Err(refusal::no_process(pid));
         }
@@ -36,12 +38,16 @@ impl Subject {
         refuse_recorded(pid)?;
         refuse_by_status(pid, &status)?;
         let executable = MappedFile::open(format!("/proc/{pid}/exe").as_ref()).map_err(unseen)?;
-        refuse_by_program(pid, &executable)?;
+        if is_native {
+            refuse_by_linking(pid, &executable)?;
+        } else {
+            refuse_by_program(pid, &executable)?;
+        }
         refuse_by_place(pid)?;
         let auxiliary = fs::read(format!("/proc/{pid}/auxv")).map_err(unseen)?;
         let entry =
             auxiliary_entry(&auxiliary, AT_ENTRY).ok_or_else(|| refusal::no_process(pid))?;
-        Ok(Self { pid, inner_pid: status.inner_pid, executable, entry })
+        Ok(Self { pid, inner_pid: status.inner_pid, executable, entry, is_ocaml: !is_native })
     }
 }
 
@@ -103,12 +109,18 @@ fn refuse_by_program(pid: u32, file: &[u8]) -> Result<(), Failure> {
             return Err(refuse(&reason.to_string()).hint(reason.hint()));
         }
         Verdict::NotOcaml(_) => {
-            return Err(refuse("is no native OCaml program").hint(
-                "record a program in C, C++ or Rust from its start: memtrail run --native -- PROGRAM",
-            ));
+            return Err(refuse("is no native OCaml program").hint(format_args!(
+                "record a program in C, C++ or Rust: memtrail attach --native {pid}"
+            )));
         }
     }
+    refuse_by_linking(pid, file)
+}
+
+fn refuse_by_linking(pid: u32, file: &[u8]) -> Result<(), Failure> {
+    let refuse = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
     match interpreter(file) {
+        Interpreter::None => Err(refuse("is statically linked: no agent can be loaded into it")),
         Interpreter::Path(linker) if !preload::is_glibc(linker) => Err(refuse(preload::OTHER_LIBC)
             .hint(format_args!("take heap snapshots of it: memtrail snapshot {pid}"))),
         _ => Ok(()),

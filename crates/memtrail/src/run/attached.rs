@@ -20,12 +20,13 @@ pub(crate) struct AttachedSession {
 }
 
 impl AttachedSession {
-    /// Makes the session, and unpacks the agent.
-    pub(crate) fn create(options: &Options) -> Result<Self, Failure> {
+    /// Makes the session, and unpacks the agent for a native program, or for an OCaml one.
+    pub(crate) fn create(options: &Options, is_native: bool) -> Result<Self, Failure> {
         let failed = |what: &str, error: std::io::Error| {
             Failure::new(Kind::Work, format_args!("cannot {what}: {error}"))
         };
-        let library = agent::unpacked(agent::for_memory(Native::None)).map_err(|error| {
+        let memory = if is_native { Native::Only } else { Native::None };
+        let library = agent::unpacked(agent::for_memory(memory)).map_err(|error| {
             failed("unpack the agent", error)
                 .hint("XDG_CACHE_HOME names a folder it can be kept in, and be loaded from")
         })?;
@@ -80,8 +81,21 @@ pub(crate) fn is_attached(session: &Path) -> bool {
     Options::load(session).is_ok_and(|options| options.attached)
 }
 
-/// Completes the recordings of a session that nobody keeps any more, and removes it.
-pub(crate) fn complete(session: PathBuf) {
+/// Completes the recordings of a session, and removes it, unless another process does. Returns true if they are complete.
+pub(crate) fn complete(session: PathBuf) -> bool {
     let session = Session::adopt(session);
-    ending::finalize(&session, 0, End::Exited(0));
+    match session.try_claim_completion() {
+        Ok(Some(_completion)) => {
+            ending::finalize(&session, 0, End::Exited(0));
+            true
+        }
+        Ok(None) => {
+            session.leave();
+            false
+        }
+        Err(_) => {
+            session.leave();
+            true
+        }
+    }
 }

@@ -94,6 +94,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         }
     }
     drop(disk);
+    // `memtrail detach` does it if this is late to begin.
+    let Ok(_completion) = session.claim_completion() else {
+        session.leave();
+        return Ok(ExitCode::SUCCESS);
+    };
     // How they ended is not known, and nothing is printed.
     ending::finalize(&session, 0, End::Exited(0));
     drop(relay);

@@ -13,6 +13,18 @@ use super::old_sessions;
 /// One run in so many looks for sessions that are to be removed.
 const RUNS_A_LOOK: u32 = 16;
 
+/// The process that has it locked completes the recordings.
+const COMPLETION_FILE: &str = "completion";
+
+/// The right to complete the recordings of a session.
+pub(super) struct Completion {
+    _file: fs::File,
+}
+
+fn gone() -> io::Error {
+    io::Error::from(io::ErrorKind::NotFound)
+}
+
 /// A session folder; removed with the value.
 pub(super) struct Session {
     folder: PathBuf,
@@ -70,6 +82,36 @@ impl Session {
 
     pub(super) fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// Waits for the right to complete the recordings, which one process has at a time. The error is that the session is gone: they
+    /// are complete.
+    pub(super) fn claim_completion(&self) -> io::Result<Completion> {
+        let file = self.completion_file()?;
+        file.lock()?;
+        self.is_there().then_some(Completion { _file: file }).ok_or_else(gone)
+    }
+
+    /// Takes that right if it is free. Gives nothing if another process completes the recordings.
+    pub(super) fn try_claim_completion(&self) -> io::Result<Option<Completion>> {
+        let file = self.completion_file()?;
+        match file.try_lock() {
+            Ok(()) => self.is_there().then_some(Some(Completion { _file: file })).ok_or_else(gone),
+            Err(fs::TryLockError::WouldBlock) => Ok(None),
+            Err(fs::TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn completion_file(&self) -> io::Result<fs::File> {
+        fs::File::options()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(self.folder.join(COMPLETION_FILE))
+    }
+
+    fn is_there(&self) -> bool {
+        self.folder.join(COMPLETION_FILE).exists()
     }
 
     /// What the agents have reported.

@@ -65,7 +65,7 @@ impl Args {
     }
 
     /// Whether something is wanted that only OCaml programs have.
-    pub(super) fn is_of_ocaml(&self) -> bool {
+    pub(crate) fn is_of_ocaml(&self) -> bool {
         let Self { moments, signal: _, above, at_most: _, every: _, contents } = self;
         let is_of_all =
             |when: &When| matches!(when, When::Auto | When::Exit | When::Request | When::Off);

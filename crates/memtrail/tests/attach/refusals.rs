@@ -26,7 +26,7 @@ fn signal(pid: u32, name: &str) {
 #[test]
 fn programs_of_other_languages() {
     let mut sleep = Command::new("sleep").arg("1000").spawn().expect("start sleep");
-    assert_refused(&attach(sleep.id()), "is no native OCaml program", "memtrail run --native");
+    assert_refused(&attach(sleep.id()), "is no native OCaml program", "memtrail attach --native");
     sleep.kill().expect("killed");
     sleep.wait().expect("ended");
 }

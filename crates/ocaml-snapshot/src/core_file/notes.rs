@@ -71,6 +71,13 @@ impl Thread {
         self.registers[place::THREAD]
     }
 
+    /// The general registers in the order that x86-64's psABI gives them for DWARF: `rax`, `rdx`, `rcx`, `rbx`, `rsi`, `rdi`, `rbp`,
+    /// `rsp`, `r8` to `r15`.
+    pub fn in_dwarfs_order(&self) -> [u64; 16] {
+        [10, 12, 11, 5, 13, 14, 4, place::STACK, 9, 8, 7, 6, 3, 2, 1, 0]
+            .map(|at| self.registers[at])
+    }
+
     /// All registers that may hold a value.
     pub fn general(&self) -> &[u64] {
         &self.registers[..place::GENERAL]

@@ -1,0 +1,139 @@
+//! `memtrail attach --native`: records a native program that runs.
+//!
+//! The library was loaded late, so that none of its functions is called. A thread of ours has the loaded objects call them
+//! ([`Imports`]), and starts the profile. At the end all is as before: the objects call the allocator, and what was sampled is
+//! forgotten.
+
+use std::ffi::{c_char, c_int};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use memtrail_recording::session::Options;
+use memtrail_sampler::{Profile, Registers, events, start_in_words};
+
+use crate::lifecycle::attachment::{self, Attached, DETACHED, LATE, LOOK};
+use crate::native::begin::begin;
+use crate::native::current::Recording;
+use crate::native::load::{begin_library, depth};
+use crate::native::mapping_calls;
+use crate::native::measure::measure;
+use crate::native::references::{requests, take};
+use crate::native::setting::Setting;
+use crate::native::tracker::BlockWriter;
+use crate::os::{heap, own_thread};
+use crate::recording::relay;
+
+/// How functions of this library come before those of the program's allocator, and go again.
+#[derive(Debug)]
+pub struct Imports {
+    /// Finds the allocator's functions. The error is a reason.
+    pub find: fn() -> Result<(), String>,
+    /// Has the program's objects call ours: those that map memory, too, if that is asked for. Gives the number of calls that are
+    /// left as they are.
+    pub replace: fn(mappings: bool) -> usize,
+    /// The same for objects that were loaded since.
+    pub renew: fn(),
+    /// Has the objects call the allocator's again.
+    pub give_back: fn(),
+}
+
+static IMPORTS: OnceLock<&'static Imports> = OnceLock::new();
+
+static ATTACHED: Attached = Attached { prepare: begin_library, follow };
+
+const UNSEEN: &str = "not recorded of an attached program: exec and _exit, frees by addresses of functions that the program \
+     had stored before, and filters of system calls (seccomp), which must allow the agent's";
+const SAMPLED: &str = "samples its calls of malloc by itself, with memtrail's sampler";
+
+/// The library has been loaded into a program that runs.
+///
+/// # Safety
+/// Called once, before anything is allocated by this library.
+pub unsafe fn load_late() {
+    // SAFETY: as the caller promises.
+    unsafe { heap::prepare() };
+}
+
+/// Begins to record this process for a session.
+///
+/// # Safety
+/// `session` is a C string. The calling thread is neither in the dynamic linker nor in `malloc`.
+pub unsafe fn attach(session: *const c_char, main_thread: u64, imports: &'static Imports) -> c_int {
+    IMPORTS.get_or_init(|| imports);
+    // SAFETY: as the caller promises.
+    unsafe { attachment::attach(session, main_thread, &ATTACHED) }
+}
+
+/// Records until somebody asks to end it, or the program ends. The error is a reason.
+fn follow(session: &Path) -> Result<(), String> {
+    let imports = *IMPORTS.get().ok_or("was not attached")?;
+    // What libc allocates for this thread is not the program's.
+    events::suspended(|| {
+        let options = attachment::join(session)?;
+        (imports.find)()?;
+        let recording = begin_recording(options, session)?;
+        attachment::has_begun();
+        let profile = start(recording, imports)?;
+        while own_thread::sleep(LOOK) {
+            if attachment::is_detached(session) {
+                end(recording, imports, profile);
+                return Ok(());
+            }
+            (imports.renew)();
+        }
+        // Its other threads go on, and are recorded.
+        std::mem::forget(profile);
+        Ok(())
+    })
+}
+
+fn begin_recording(options: Options, session: &Path) -> Result<&'static Recording, String> {
+    let setting = Setting::keep(options, session, attachment::arguments())?;
+    let recording = begin(setting, None, u32::from(attachment::epoch()))?;
+    if let Some(mut stream) = recording.stream() {
+        stream.add_note(LATE);
+        stream.add_note(UNSEEN);
+    }
+    Ok(recording)
+}
+
+/// Starts the profile, once the program calls this library's functions.
+fn start(recording: &Recording, imports: &Imports) -> Result<Profile<BlockWriter>, String> {
+    let Setting { options, per_byte, seed, .. } = recording.setting;
+    let refused = (imports.replace)(options.mappings);
+    if refused > 0
+        && let Some(mut stream) = recording.stream()
+    {
+        stream.add_note(&format!(
+            "{refused} of its calls of malloc's functions are not recorded: the system does not let them be redirected"
+        ));
+    }
+    recording.note(None);
+    if let Some(options) = &options.snapshots {
+        take::prepare();
+        requests::start(options);
+    }
+    let profile = start_in_words(*per_byte, depth(options), BlockWriter, *seed);
+    let profile = profile.map_err(|_| {
+        (imports.give_back)();
+        recording.end_with_note(SAMPLED);
+        SAMPLED.to_owned()
+    })?;
+    if options.mappings {
+        mapping_calls::record();
+    }
+    Ok(profile)
+}
+
+/// Ends the recording and takes back all that was changed.
+fn end(recording: &Recording, imports: &Imports, profile: Profile<BlockWriter>) {
+    mapping_calls::record_no_more();
+    own_thread::end_others();
+    if !recording.has_ended() {
+        measure(recording, &Registers::here());
+    }
+    recording.complete(DETACHED);
+    profile.stop();
+    (imports.give_back)();
+    relay::unmap();
+}
