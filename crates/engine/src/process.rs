@@ -33,6 +33,8 @@ pub struct ResidentMemory {
     pub seconds: Vec<f64>,
     /// By the kernel's counter, in bytes.
     pub rss: Vec<u64>,
+    /// Seconds of CPU time of the process since its start; none if they were not recorded.
+    pub cpu_seconds: Vec<f64>,
     /// What for; together about `rss`.
     pub parts: Vec<MemoryPart>,
     /// What would return memory at the end, in words.
@@ -47,6 +49,23 @@ pub struct ResidentMemory {
 const MAX_SITES: usize = 5;
 
 impl ResidentMemory {
+    /// CPU time that the process had used at a moment, at most, and that it used in all, in seconds. Between two measurements it ran
+    /// on no more processors than between any others.
+    pub(crate) fn cpu_until(&self, moment: f64) -> Option<(f64, f64)> {
+        let (last, whole) = (self.seconds.len().checked_sub(1)?, *self.cpu_seconds.last()?);
+        let spans = self.seconds.windows(2).zip(self.cpu_seconds.windows(2));
+        let rates =
+            spans.map(|(at, cpu)| (cpu[1] - cpu[0]) / (at[1] - at[0]).max(f64::MIN_POSITIVE));
+        let processors = rates.fold(1.0, f64::max).ceil();
+        let next = self.seconds.partition_point(|at| *at <= moment);
+        let (from, used) = match next.checked_sub(1) {
+            Some(before) => (self.seconds[before], *self.cpu_seconds.get(before)?),
+            None => (0.0, 0.0),
+        };
+        let most = *self.cpu_seconds.get(next.min(last))?;
+        Some(((used + (moment - from).max(0.0) * processors).min(most), whole))
+    }
+
     /// With what the samples say of it.
     pub(crate) fn with_samples(mut self, profile: &Profile, blocks: MallocBlocks) -> Self {
         let at = self.seconds.last().map(|seconds| Elapsed((seconds * 1e6) as u64));

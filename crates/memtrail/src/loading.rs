@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use memtrail_engine::describe::State;
 use memtrail_engine::{ApiError, Description, Engine, RecordingId, SnapshotFacts, Status};
-use memtrail_map::MappedFile;
 use memtrail_recording::{FileState, Recording};
 
 use crate::damage::UNKNOWN;
@@ -14,7 +13,7 @@ use crate::error::{Failure, Kind};
 use crate::figure_files;
 use crate::recording_facts;
 use crate::snapshot_file::stored;
-use crate::{caveats, outcome, process, rates, threads};
+use crate::{caveats, outcome, process, rates, threads, trace_file};
 
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -51,12 +50,7 @@ impl Drop for Progress {
 /// Reads a recording as it is now.
 pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId, Failure> {
     let unreadable = |error| Failure::unreadable(&recording.trace, &error);
-    // A file that another process may cut short must not be mapped.
-    let bytes: Box<dyn std::ops::Deref<Target = [u8]>> = if recording_facts::grows(recording) {
-        Box::new(std::fs::read(&recording.trace).map_err(unreadable)?)
-    } else {
-        Box::new(MappedFile::open(&recording.trace).map_err(unreadable)?)
-    };
+    let bytes = trace_file::open(recording).map_err(unreadable)?;
     let mut progress = Progress::new();
     let read = engine.add(&bytes, describe(recording), |events| progress.tell(events));
     read.map_err(|error| no_trace(&recording.trace, &error))

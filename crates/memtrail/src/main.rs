@@ -59,6 +59,7 @@ mod sql;
 mod threads;
 mod top;
 mod trace;
+mod trace_file;
 mod types;
 mod view;
 

@@ -1,5 +1,5 @@
-//! Has the objects of a program that runs call the functions of this library, which was loaded late: by the slots in which they
-//! keep the addresses of functions that they import.
+//! Has the objects of a program that runs call the functions of this library, which was loaded late. Objects keep the addresses
+//! of functions that they import in slots, which are changed.
 //!
 //! Calls within an object, and by addresses that the program has stored, do not come by. Operators of C++ are replaced only
 //! where the allocator has its own: those of C++'s library call `malloc`.
@@ -13,10 +13,10 @@ use memtrail_agent::native::imports::{
 
 use crate::{mappings, next, operators, scope};
 
-/// What is replaced, and in which objects.
+/// Functions that are replaced, and the objects that call them.
 struct Replaced {
     functions: Vec<Replacement>,
-    /// Those that were looked at last.
+    /// Objects that were looked at last.
     objects: Settled,
     /// Passes since.
     passes: u32,
@@ -50,7 +50,7 @@ pub(crate) fn replace(with_mappings: bool) -> usize {
     let mut functions: Vec<_> = of_allocator.chain(of_mappings).filter_map(replacement).collect();
     let objects = settled();
     let mut refused = in_objects(&functions, Unbound::Replaced, &objects);
-    // These are tried: whether they call what was replaced just now.
+    // Operators are tried: some call the functions that were replaced just now.
     operators::prepare();
     let of_operators: Vec<_> =
         operators::of_allocator().into_iter().filter_map(replacement).collect();
@@ -64,7 +64,7 @@ pub(crate) fn replace(with_mappings: bool) -> usize {
     refused
 }
 
-/// The same for objects that were loaded since.
+/// Has objects that were loaded since call this library, too.
 pub(crate) fn renew() {
     let Ok(mut replaced) = REPLACED.lock() else { return };
     let Some(replaced) = &mut *replaced else { return };

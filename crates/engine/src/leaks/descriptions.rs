@@ -323,6 +323,9 @@ pub(super) fn reason(owner: &Owner<'_>, judged: &Judged, recording: &Recording) 
 /// The sentence of a judgement, with when nine tenths had been allocated and the number of live samples.
 pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize) -> String {
     match judged.class {
+        Class::FilledOnce if judged.works_with_it => {
+            "filled once: the program then worked for longer than before, and allocated hardly anything".to_owned()
+        }
         Class::FilledOnce => match filled {
             Some(at) => format!(
                 "filled once: 90 % of it was allocated in the first {}, and is kept since",

@@ -179,9 +179,17 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
         after,
         same_sites: same_sites(clock, recording, end),
         is_stopped: recording.description.is_stopped,
+        worked_on: worked_on(clock, recording, end),
         bytes_per_sample: Some(recording.profile().estimator.bytes_per_sample()),
         ..Evidence::default()
     }
+}
+
+/// CPU time since the program allocated nearly all, as a multiple of that before, if it allocated nothing for most of the time.
+fn worked_on(clock: &Clock, recording: &Recording, end: f64) -> Option<f64> {
+    let memory = recording.description.process.memory.as_ref()?;
+    let (until, whole) = memory.cpu_until(clock.waits_since(end)?)?;
+    (until > 0.0).then(|| (whole - until).max(0.0) / until)
 }
 
 /// Adds what samples tell of an owner.

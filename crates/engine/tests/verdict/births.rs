@@ -242,3 +242,31 @@ fn what_grows_since_a_server_has_loaded_its_data_is_found() {
         assert_eq!(one.class, Class::Stage, "{since}: {one:?}");
     }
 }
+
+/// A pool is filled at an even pace, and the program then works with it: it was a leak "until the program began to wait".
+#[test]
+fn a_program_that_works_on_without_allocating_has_filled_its_data() {
+    let births: Vec<f64> = (1..=400).map(|at| f64::from(at) / 400.0).collect();
+    let evidence = |worked_on| Evidence {
+        work: vec![1.0],
+        alive: vec![60 << 20],
+        end: 1.0,
+        sampled: subsampled(&births, MAX_RANKS),
+        before: 400,
+        worked_on,
+        owners: vec![OwnerEvidence {
+            kind: "global".to_owned(),
+            name: "Pool.items".to_owned(),
+            sizes: vec![60 << 20],
+            live: 400,
+            births: subsampled(&births, MAX_DATES),
+            ..OwnerEvidence::default()
+        }],
+        ..Evidence::default()
+    };
+    for (worked_on, class) in
+        [(None, Class::Grows), (Some(0.3), Class::Grows), (Some(4.0), Class::FilledOnce)]
+    {
+        assert_eq!(judge(&evidence(worked_on))[0].class, class, "{worked_on:?}");
+    }
+}

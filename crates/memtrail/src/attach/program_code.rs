@@ -1,9 +1,9 @@
 //! Tells whether a thread of a native program runs the program's own code, and neither the linker nor the allocator called it.
 //!
-//! Such a thread holds no lock of these two. A signal handler may have interrupted one that does; a callback may come from the
-//! linker, as constructors do, or from the allocator. So the thread's callers are looked at, by the tables for exceptions. Where
-//! these end, all words of the rest of the stack are: what is left there of earlier calls may look like a caller, and then the
-//! thread is not used at this stop.
+//! The thread then holds no lock of the linker or the allocator. A signal handler may have interrupted code that does. A callback
+//! may come from the linker, as constructors do, or from the allocator. So the thread's callers are looked at, by the tables for
+//! exceptions. Beyond the last table, all words of the stack are looked at. A word that an earlier call has left there may look
+//! like a caller: the thread is not used at this stop.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ const SEARCHED: u64 = 1 << 20;
 const SIGNAL_RETURN: [u8; 9] = [0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05];
 /// Beginnings of the names of libc's files.
 const LIBC: [&[u8]; 2] = [b"libc.so", b"libc-2."];
-/// Those of the linker's, and of libraries that were parts of libc.
+/// Beginnings of the names of the linker's files, and of libraries that were parts of libc.
 const LINKER: [&[u8]; 4] = [b"ld-", b"ld.so", b"libpthread", b"libdl"];
 /// A part of the names of allocators' libraries.
 const ALLOCATOR: &[u8] = b"malloc";
@@ -55,11 +55,11 @@ struct Program<'a, M> {
     memory: &'a M,
     pid: u32,
     code: Vec<Code<'a>>,
-    /// Where each file is mapped from its beginning.
+    /// Lowest address of each file.
     beginnings: HashMap<&'a [u8], u64>,
 }
 
-/// What the callers of a thread say of it.
+/// A judgement of a thread by its callers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Callers {
     /// None hinders.
@@ -99,7 +99,7 @@ impl<'a, M: Memory> Program<'a, M> {
             let lowest = beginnings.entry(mapping.path).or_insert(u64::MAX);
             *lowest = mapping.addresses.start.min(*lowest);
         }
-        // What a program has made by itself has no file: nothing is known of it.
+        // Code that a program has made by itself has no file: nothing is known of it.
         let code = lines().filter(|mapping| mapping.is_code() && mapping.is_file());
         let code = code.map(|mapping| Code { owner: owner(mapping.path), mapping }).collect();
         Self { memory, pid, code, beginnings }

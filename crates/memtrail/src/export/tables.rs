@@ -1,7 +1,6 @@
 //! One recording as tables of a lake.
 
 use std::any::Any;
-use std::ops::Deref;
 use std::path::Path;
 
 use memtrail_engine::is_library_name;
@@ -21,7 +20,6 @@ use memtrail_lake::pseudonym::Names;
 use memtrail_lake::recording::{Identity, RecordingRow};
 use memtrail_lake::snapshot::{self, SnapshotKey};
 use memtrail_lake::suspects;
-use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
 use memtrail_recording::{Description, Recording};
 
@@ -29,7 +27,7 @@ use crate::error::{Failure, Kind};
 use crate::heap::input::Input;
 use crate::process::memory::ResidentMemory;
 use crate::snapshot_file::{MemoryArgs, stored};
-use crate::{damage, leaks, loading, rates, recording_facts, snapshot_file, threads};
+use crate::{damage, leaks, loading, rates, recording_facts, snapshot_file, threads, trace_file};
 
 /// The label of a recording with the name of its program.
 const SERVICE: &str = "service.name";
@@ -233,12 +231,7 @@ fn failure(error: Error) -> Failure {
 
 fn read(recording: &Recording) -> Result<Profile, Failure> {
     let path = &recording.trace;
-    // A file that another process may cut short must not be mapped.
-    let bytes: Box<dyn Deref<Target = [u8]>> = if recording_facts::grows(recording) {
-        Box::new(std::fs::read(path).map_err(|error| Failure::unreadable(path, &error))?)
-    } else {
-        Box::new(MappedFile::open(path).map_err(|error| Failure::unreadable(path, &error))?)
-    };
+    let bytes = trace_file::open(recording).map_err(|error| Failure::unreadable(path, &error))?;
     let (threads, rates) = (threads::list(recording), rates::list(recording));
     Profile::read_with(&bytes, threads.map(Into::into), rates.map(Into::into), |_| ())
         .map_err(|error| loading::no_trace(path, &error))

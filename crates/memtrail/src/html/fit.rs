@@ -1,10 +1,7 @@
 //! Recordings, compressed, and subsampled where they would not fit.
 
-use std::ops::Deref;
-
 use memtrail_engine::Description;
 use memtrail_engine::describe::Subsampled;
-use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
 use memtrail_trace::subsample::{Fitted, NewIds, Room, to_fit};
 use memtrail_trace::{Anomalies, Bytes, Detail, Event, Reader};
@@ -17,6 +14,7 @@ use crate::error::{Failure, Kind};
 use crate::loading;
 use crate::recording_facts;
 use crate::snapshot_file::{self, MemoryArgs};
+use crate::trace_file;
 use crate::types::lookup;
 
 /// The most blocks that a browser should be asked to hold: some 64 bytes each.
@@ -145,17 +143,11 @@ pub(super) fn pack(
     Ok(packed)
 }
 
-fn open(recording: &Recording) -> Result<Box<dyn Deref<Target = [u8]>>, Failure> {
+fn open(recording: &Recording) -> Result<trace_file::Bytes, Failure> {
     if recording_facts::is_snapshot_alone(recording) {
         return Ok(Box::new(Vec::new()));
     }
-    let path = &recording.trace;
-    let failed = |error: std::io::Error| Failure::unreadable(path, &error);
-    // A file that another process may cut short must not be mapped.
-    if recording_facts::grows(recording) {
-        return Ok(Box::new(std::fs::read(path).map_err(failed)?));
-    }
-    Ok(Box::new(MappedFile::open(path).map_err(failed)?))
+    trace_file::open(recording).map_err(|error| Failure::unreadable(&recording.trace, &error))
 }
 
 /// Describes a recording, with the names that are found for it.

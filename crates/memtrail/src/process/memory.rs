@@ -47,6 +47,9 @@ pub(crate) struct Moment {
     /// What for; together `sum`, which is `rss` but for what changed meanwhile.
     pub(crate) rows: Vec<Row>,
     sum: u64,
+    /// Seconds of CPU time of the process until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cpu_seconds: Option<f64>,
 }
 
 impl Moment {
@@ -170,6 +173,7 @@ impl From<&MemoryTable> for Moment {
             swapped: table.swapped.map(|bytes| bytes.0),
             rows: table.rows.clone(),
             sum: table.sum(),
+            cpu_seconds: table.cpu.map(|cpu| cpu.as_secs_f64()),
         }
     }
 }

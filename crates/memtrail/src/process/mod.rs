@@ -28,6 +28,7 @@ fn resident(memory: memory::ResidentMemory) -> ResidentMemory {
     for (index, moment) in over_time.iter().enumerate() {
         columns.seconds.push(moment.seconds);
         columns.rss.push(moment.rss);
+        columns.cpu_seconds.extend(moment.cpu_seconds);
         for row in &moment.rows {
             let name = row.part.name();
             let place = columns.parts.iter().position(|part| part.name == name);
@@ -43,6 +44,9 @@ fn resident(memory: memory::ResidentMemory) -> ResidentMemory {
         for part in &mut columns.parts {
             part.bytes.resize(index + 1, 0);
         }
+    }
+    if columns.cpu_seconds.len() != columns.seconds.len() {
+        columns.cpu_seconds.clear();
     }
     columns
 }

@@ -4,11 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
-use std::ops::Deref;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-use memtrail_map::MappedFile;
 use memtrail_profile::processes::frame_name;
 use memtrail_recording::family::{Member, Origin};
 use memtrail_recording::rates::{self, Rates};
@@ -20,6 +18,7 @@ use memtrail_trace::{Detail, Reader, Timestamp, TraceInfo};
 
 use crate::error::{Failure, Kind};
 use crate::recording_facts;
+use crate::trace_file::{self, Bytes};
 use crate::{damage, outcome};
 
 /// Names of the processes of a family that is read as one.
@@ -37,8 +36,6 @@ struct Sources<'a> {
     members: Vec<(&'a Member, &'a Recording, Bytes)>,
     problems: Vec<String>,
 }
-
-type Bytes = Box<dyn Deref<Target = [u8]>>;
 
 /// What a member is called.
 struct Called<'a> {
@@ -127,13 +124,9 @@ pub(super) fn merged(
 
 fn open(member: &Member) -> Result<(&Recording, Bytes), String> {
     let recording = member.recording.as_ref().map_err(ToString::to_string)?;
-    // A file that another process may cut short must not be mapped.
-    let bytes: std::io::Result<Bytes> = if recording_facts::grows(recording) {
-        std::fs::read(&recording.trace).map(|bytes| Box::new(bytes) as Bytes)
-    } else {
-        MappedFile::open(&recording.trace).map(|map| Box::new(map) as Bytes)
-    };
-    bytes.map(|bytes| (recording, bytes)).map_err(|error| format!("cannot read its trace: {error}"))
+    trace_file::open(recording)
+        .map(|bytes| (recording, bytes))
+        .map_err(|error| format!("cannot read its trace: {error}"))
 }
 
 type Readers<'a> = [(&'a Member, &'a Recording, Reader<'a>)];

@@ -1,17 +1,15 @@
 //! Reads a recording's trace, and the figures of its process.
 
-use std::ops::Deref;
 use std::time::{Duration, Instant};
 
-use memtrail_map::MappedFile;
 use memtrail_profile::Profile;
+use memtrail_recording::Recording;
 use memtrail_recording::collections::summary::Summary;
-use memtrail_recording::{FileState, Recording};
 
 use crate::error::Failure;
 use crate::process::collections;
 use crate::process::memory::ResidentMemory;
-use crate::{loading, rates};
+use crate::{loading, rates, trace_file};
 
 /// Reading that takes less is over before anyone wonders.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -36,16 +34,7 @@ impl Process {
 pub(super) fn read(recording: &Recording) -> Result<Profile, Failure> {
     let path = &recording.trace;
     let unreadable = |error: std::io::Error| Failure::unreadable(path, &error);
-    let growing = recording
-        .description
-        .as_ref()
-        .is_some_and(|description| description.trace.state == FileState::Growing);
-    // A file that another process may cut short must not be mapped.
-    let bytes: Box<dyn Deref<Target = [u8]>> = if growing {
-        Box::new(std::fs::read(path).map_err(unreadable)?)
-    } else {
-        Box::new(MappedFile::open(path).map_err(unreadable)?)
-    };
+    let bytes = trace_file::open(recording).map_err(unreadable)?;
     let started = Instant::now();
     let mut bar: Option<indicatif::ProgressBar> = None;
     let rates = rates::list(recording).map(Into::into);

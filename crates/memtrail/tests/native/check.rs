@@ -154,3 +154,21 @@ fn known_call_sites_of_unreachable_blocks_are_not_counted() {
     assert!(summary.contains("are not listed, as --suppress has them"), "{summary}");
     assert!(summary.contains("matched nothing: nobody"), "{summary}");
 }
+
+/// Work was counted by calls of `malloc` alone: a program that fills a pool, and then works with it, failed as one that leaked
+/// "until the program began to wait".
+#[test]
+fn a_program_that_works_with_what_it_allocated_does_not_leak() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("pool.c", &[]));
+    let check = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["check", "--native", "--rate", "1e-2", "--no-leak", "--"]);
+        command.arg(&program.path).args(arguments).current_dir(folder.path());
+        let output = command.output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let (code, text) = check(&[]);
+    assert_eq!(code, Some(0), "{text}");
+    let (code, text) = check(&["waits"]);
+    assert_eq!(code, Some(4), "{text}");
+}

@@ -11,6 +11,7 @@ mod mappings;
 mod operators;
 mod own_functions;
 mod published;
+mod quiet;
 mod references;
 mod replaced;
 mod resident_memory;

@@ -120,7 +120,7 @@ mod tests {
         let rows: Vec<_> = Part::ALL.iter().map(row).collect();
         let rss = Bytes(rows.iter().map(|row| row.bytes).sum());
         let elapsed = Duration::ZERO;
-        let table = MemoryTable { elapsed, rss, peak_rss: None, swapped: None, rows };
+        let table = MemoryTable { elapsed, rss, peak_rss: None, swapped: None, cpu: None, rows };
         advise(&table, RuntimeSettings { version, parameters })
     }
 

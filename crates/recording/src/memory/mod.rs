@@ -8,6 +8,8 @@
 //! | `memtrail memory 1` | the first line; the number is the format's version |
 //! | `m ELAPSED NAME=BYTES NAME=BYTES …` | figures, so many microseconds after the recording began |
 //!
+//! One of the names is `cpu-us`: microseconds of CPU time that the process has used since its start.
+//!
 //! A figure that could not be had is absent. Readers pass over names that they do not know, so new
 //! figures do not raise the version.
 
@@ -26,6 +28,9 @@ use crate::lines::LineError;
 pub const MEMORY_FILE: &str = "memory";
 /// Its first line.
 pub const HEADING: &str = "memtrail memory 1";
+
+/// Name of the CPU time.
+const CPU: &str = "cpu-us";
 
 figures! {
     /// Resident memory of the process, by the kernel's own counter (`VmRSS`).
@@ -81,6 +86,8 @@ figures! {
 pub struct MemoryFigures {
     /// Since the recording began.
     pub elapsed: Duration,
+    /// CPU time of the process since its start, if it could be had.
+    pub cpu: Option<Duration>,
     values: [Option<Bytes>; Figure::ALL.len()],
 }
 
@@ -104,13 +111,16 @@ impl MemoryFigures {
     pub fn line(&self) -> String {
         let known =
             Figure::ALL.iter().filter_map(|&figure| Some((figure.name(), self.get(figure)?.0)));
-        figures::line('m', self.elapsed, known)
+        let cpu = self.cpu.map(|cpu| (CPU, cpu.as_micros() as u64));
+        figures::line('m', self.elapsed, known.chain(cpu))
     }
 
     fn parse(line: &str) -> Option<Self> {
         let mut found = Self::default();
         found.elapsed = figures::parse_line(line, 'm', |name, number| {
-            if let Some(&figure) = Figure::ALL.iter().find(|figure| figure.name() == name) {
+            if name == CPU {
+                found.cpu = Some(Duration::from_micros(number));
+            } else if let Some(&figure) = Figure::ALL.iter().find(|figure| figure.name() == name) {
                 found.set(figure, Bytes(number));
             }
         })?;
@@ -132,12 +142,13 @@ mod tests {
         let mut figures = MemoryFigures::new(Duration::from_micros(1_234_567));
         figures.set(Figure::Rss, Bytes(1 << 20));
         figures.set(Figure::MallocMapped, Bytes(0));
+        figures.cpu = Some(Duration::from_micros(77));
         figures
     }
 
     #[test]
     fn what_is_written_is_read() {
-        assert_eq!(some().line(), "m 1234567 rss=1048576 malloc-mapped=0\n");
+        assert_eq!(some().line(), "m 1234567 rss=1048576 malloc-mapped=0 cpu-us=77\n");
         let file = format!("{HEADING}\n{}m 2000000\n", some().line());
         let later = MemoryFigures::new(Duration::from_secs(2));
         assert_eq!(parse(file.as_bytes()), (vec![some(), later], None));

@@ -82,6 +82,8 @@ pub struct MemoryTable {
     pub peak_rss: Option<Bytes>,
     /// Swapped out, besides.
     pub swapped: Option<Bytes>,
+    /// CPU time of the process until then.
+    pub cpu: Option<Duration>,
     /// What for, a row for each part.
     pub rows: Vec<Row>,
 }
@@ -97,6 +99,7 @@ impl MemoryTable {
             rss,
             peak_rss: figures.get(Figure::PeakRss),
             swapped: figures.get(Figure::Swapped),
+            cpu: figures.cpu,
             rows: Part::ALL.iter().map(row).collect(),
         };
         table.fill(figures);

@@ -57,6 +57,9 @@ pub(super) const UNDECIDED_BYTES: f64 = 2.0 * LEAST;
 pub(super) const QUEUE_BYTES: f64 = 4.0 * LEAST;
 /// Part of the work in which nine tenths of an owner that was filled once were allocated.
 pub(super) const FILLED: f64 = 0.8;
+/// CPU time that a program works on without allocating, as a multiple of that before: what it allocated is what it works with. A
+/// server that waits for requests has used a hundredth of it, one that polls in a loop a tenth.
+pub(super) const WORKED_ON: f64 = 1.0;
 /// Deviations by which lifetimes must rise for a queue to fall behind (Kendall): by chance, they do once in 160 times.
 pub(super) const RISE: f64 = 2.5;
 /// Two snapshots that are nearer than this part of an even step of the work are one: in between nothing happened.

@@ -24,6 +24,10 @@ pub struct Evidence {
     /// True if the program was stopped by a signal, or still runs: it would have gone on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
+    /// CPU time that the program has used since it allocated nearly all, as a multiple of what it had used by then. Nothing if it
+    /// allocated to the end, or if that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub worked_on: Option<f64>,
     /// True if sizes are estimates from samples, of call sites that are judged one by one.
     #[serde(default)]
     pub is_estimated: bool,

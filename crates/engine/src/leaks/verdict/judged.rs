@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
 use super::constants::{
     COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, QUEUE_BYTES, SHARE, STOPPED, UNDECIDED,
-    UNDECIDED_BYTES, UNSAMPLED,
+    UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{self, Series, series};
@@ -83,6 +83,8 @@ pub struct Judged {
     pub is_large: bool,
     /// True if it is undecided because it is of the last phase, which may be a server's work or a stage of a task.
     pub is_last_phase: bool,
+    /// True if it was filled, and the program has worked on without allocating.
+    pub works_with_it: bool,
 }
 
 /// Judges every large owner, the largest growth first.
@@ -158,9 +160,14 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     if (class.is_suspect() || class == Class::Undecided) && owner.follows_keys {
         class = Class::FollowsKeys;
     }
+    let works_on = evidence.worked_on.is_some_and(|worked_on| worked_on >= WORKED_ON);
+    let works_with_it = class.is_suspect() && works_on;
+    if works_with_it {
+        class = Class::FilledOnce;
+    }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
     is_last_phase &= class == Class::Undecided;
-    Judged { series, class, reason, grown, since, is_large, is_last_phase }
+    Judged { series, class, reason, grown, since, is_large, is_last_phase, works_with_it }
 }
 
 /// What samples tell of all members of a series.

@@ -1,0 +1,84 @@
+//! Opens the trace of a recording, also while its process writes.
+
+use std::fs;
+use std::io;
+use std::ops::Deref;
+
+use memtrail_map::MappedFile;
+use memtrail_recording::Recording;
+use memtrail_recording::session::owner_of_live_packet;
+use memtrail_trace::header::Header;
+
+use crate::recording_facts;
+
+/// Bytes of a trace.
+pub(crate) type Bytes = Box<dyn Deref<Target = [u8]>>;
+
+/// Opens the trace of a recording. Of a native program that runs, it ends with the packet that the program is filling: a program
+/// that allocates nothing for a while does not write it.
+pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
+    if !recording_facts::grows(recording) {
+        return Ok(Box::new(MappedFile::open(&recording.trace)?));
+    }
+    // In this order: a packet that is written meanwhile is in the file.
+    let live = live_packet(recording);
+    // A file that another process may cut short must not be mapped.
+    let mut bytes = fs::read(&recording.trace)?;
+    if let Some(packet) = live.filter(|packet| !has_begun(&bytes, packet)) {
+        bytes.extend_from_slice(&packet);
+    }
+    Ok(Box::new(bytes))
+}
+
+/// The packet that a native program is filling, as it is now. The process has it mapped.
+fn live_packet(recording: &Recording) -> Option<Vec<u8>> {
+    let description = recording.description.as_ref()?;
+    let (is_native, pid) = (description.runtime.is_native(), description.pid);
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok().filter(|_| is_native)?;
+    let is_own = |path: &&str| {
+        let name = path.rsplit('/').next().unwrap_or_default();
+        owner_of_live_packet(name).is_some_and(|(owner, _)| owner == pid)
+    };
+    // Each program that the process has been had its own.
+    let mut paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
+    let bytes = fs::read(paths.rfind(is_own)?).ok()?;
+    let header = Header::parse(&bytes).ok().filter(|header| header.size > header.header_len())?;
+    // The process may have begun the next one meanwhile.
+    bytes.get(..header.size).map(<[u8]>::to_vec)
+}
+
+/// True if a trace ends with this packet, or has it by now with more in it.
+fn has_begun(trace: &[u8], packet: &[u8]) -> bool {
+    let (mut rest, mut last): (_, &[u8]) = (trace, &[]);
+    while let Ok(header) = Header::parse(rest)
+        && let Some((whole, behind)) =
+            rest.split_at_checked(header.size).filter(|_| header.size > 0)
+    {
+        (last, rest) = (whole, behind);
+    }
+    let events = |packet: &'_ [u8]| Header::parse(packet).map_or(0, |header| header.header_len());
+    let (of_last, of_packet) = (&last[events(last)..], &packet[events(packet)..]);
+    // A half packet at the end is this one.
+    of_last.starts_with(of_packet) || !rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_that_was_written_meanwhile_is_there_once() {
+        let trace = include_bytes!("../../trace/tests/fixtures/ocamlopt-upstream.ctf");
+        let mut starts = vec![0];
+        while let Ok(header) = Header::parse(&trace[starts[starts.len() - 1]..])
+            && starts[starts.len() - 1] + header.size < trace.len()
+        {
+            starts.push(starts[starts.len() - 1] + header.size);
+        }
+        let last = *starts.last().expect("a packet");
+        let packet = &trace[last..];
+        assert!(has_begun(trace, packet));
+        assert!(!has_begun(&trace[..last], packet));
+        assert!(has_begun(&trace[..last + 100], packet), "half of it");
+    }
+}
