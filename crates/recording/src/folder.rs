@@ -30,7 +30,12 @@ pub fn snapshot_name(number: u64) -> String {
 
 /// Its name while it is being written.
 pub fn unfinished_snapshot_name(number: u64) -> String {
-    format!(".{number:04}.heap.part")
+    unfinished_name(&snapshot_name(number))
+}
+
+/// Name of a file of a snapshot while it is being written.
+pub fn unfinished_name(name: &str) -> String {
+    format!(".{name}.part")
 }
 
 /// Removes a snapshot from a recording: its file, and those of the same name beside it (its references, its index).

@@ -52,7 +52,8 @@ pub use description::{
 };
 pub use folder::{
     DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, drop_snapshot, family_name, folder_name,
-    number_of_snapshot, number_of_unfinished_snapshot, snapshot_name, unfinished_snapshot_name,
+    number_of_snapshot, number_of_unfinished_snapshot, snapshot_name, unfinished_name,
+    unfinished_snapshot_name,
 };
 pub use images::{PREDECESSORS, successor};
 pub use lines::LineError;

@@ -235,9 +235,15 @@ pub struct WriteFailure {
 }
 
 impl Status {
+    /// Path of this image's status file.
+    #[must_use]
+    pub fn path(&self, session: &Path) -> PathBuf {
+        session.join(format!("status-{}-{}.json", self.pid, self.image))
+    }
+
     /// Replaces this image's status file as a whole.
     pub fn save(&self, session: &Path) -> io::Result<()> {
-        let file = session.join(format!("status-{}-{}.json", self.pid, self.image));
+        let file = self.path(session);
         let fresh = session.join(format!(".status-{}-{}.new", self.pid, self.image));
         fs::write(&fresh, self.to_json())?;
         fs::rename(fresh, file)

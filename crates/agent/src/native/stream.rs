@@ -1,6 +1,5 @@
 //! The trace under way: events become packets, packets go to the file.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use memtrail_recording::session::{State, WriteFailure};
@@ -295,10 +294,10 @@ impl Stream {
     }
 
     /// Where the next snapshot goes: the folder and its number; and when that is.
-    pub(super) fn next_snapshot(&self) -> (PathBuf, u64, Timestamp) {
+    pub(super) fn next_snapshot(&self) -> (Arc<Folder>, u64, Timestamp) {
         let Files { folder, description, clock, .. } = &self.files;
         let taken = description.snapshots.iter().flatten().map(|snapshot| snapshot.number);
-        (folder.path().to_owned(), taken.max().unwrap_or(0) + 1, clock.now())
+        (Arc::clone(folder), taken.max().unwrap_or(0) + 1, clock.now())
     }
 
     /// Notes a snapshot in the description, and brings what it refers to into the trace's file.

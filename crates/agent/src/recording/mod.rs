@@ -21,6 +21,7 @@ pub(crate) mod notes;
 pub(crate) mod output;
 pub(crate) mod rate_log;
 pub(crate) mod recorder;
+pub(crate) mod references_file;
 pub(crate) mod relay;
 pub(crate) mod report;
 pub(crate) mod room;

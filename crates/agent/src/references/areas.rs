@@ -72,11 +72,12 @@ pub(crate) struct Areas {
     pub(super) waiting: Vec<Waiting>,
 }
 
-/// Reads the mappings of this copy.
-pub(crate) fn areas(memory: &impl Memory, original: Original) -> Areas {
-    let text = std::fs::read("/proc/self/maps").unwrap_or_default();
+/// Reads the mappings of this copy. A program in another root folder may have no `/proc`: without the mappings, nothing would
+/// refer to any block.
+pub(crate) fn areas(memory: &impl Memory, original: Original) -> Option<Areas> {
+    let text = std::fs::read("/proc/self/maps").ok().filter(|text| !text.is_empty())?;
     let ours = united(own_memory::all().collect());
-    Areas { waiting: original.waiting, ..sorted(memory, &text, original.modules, &ours) }
+    Some(Areas { waiting: original.waiting, ..sorted(memory, &text, original.modules, &ours) })
 }
 
 fn sorted(memory: &impl Memory, text: &[u8], modules: Vec<ModuleData>, ours: &[Area]) -> Areas {

@@ -7,7 +7,6 @@
 mod areas;
 mod chunks;
 mod pages;
-mod save;
 mod scan;
 mod system_calls;
 mod targets;
@@ -15,7 +14,6 @@ mod thread_ids;
 mod threads;
 
 pub(crate) use areas::{Area, Areas, Original, areas, original};
-pub(crate) use save::save;
 pub(crate) use scan::{Copy, Scan};
 pub(crate) use targets::Sampled;
 pub(crate) use threads::prepare;

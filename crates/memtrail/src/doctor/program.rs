@@ -7,7 +7,7 @@ use memtrail_map::MappedFile;
 use memtrail_ocaml::inspect::{Interpreter, Other, Rival, Verdict, inspect, interpreter};
 use serde::Serialize;
 
-use super::ability::Ability;
+use super::ability::{Ability, Works};
 use super::draw::fact;
 use crate::canvas::Canvas;
 use crate::error::{Failure, Kind};
@@ -106,17 +106,18 @@ pub(super) fn abilities(program: &ProgramFacts, file: &Path) -> Vec<Ability> {
     let name = shell_quote::path(file);
     let mut abilities = Vec::new();
     let of = |native| run::check(file.as_os_str(), native);
+    let native = of(if program.is_ocaml { Native::Also } else { Native::Only });
+    let is_recorded = native.is_ok();
     abilities.push(match of(Native::None) {
         Err(obstacle) => Ability::no(RUN, obstacle.reason, obstacle.hint),
         Ok(()) if program.is_ocaml => Ability::yes(RUN, None),
         Ok(()) => Ability::partly(
             RUN,
             "it is no OCaml program; OCaml programs that it starts are recorded".into(),
-            Some(format!("memtrail run --native -- {name}")),
+            is_recorded.then(|| format!("memtrail run --native -- {name}")),
         ),
     });
-    let native = if program.is_ocaml { Native::Also } else { Native::Only };
-    abilities.push(match of(native) {
+    abilities.push(match native {
         Err(obstacle) => Ability::no(NATIVE, obstacle.reason, obstacle.hint),
         Ok(()) if program.is_ocaml => Ability::yes(
             NATIVE,
@@ -126,7 +127,7 @@ pub(super) fn abilities(program: &ProgramFacts, file: &Path) -> Vec<Ability> {
     });
     let snapshot = snapshot::check_program(file).and_then(|()| snapshot::check_machine());
     let mut snapshot = Ability::judge(SNAPSHOT, snapshot, "");
-    if !program.is_ocaml && program.is_executable {
+    if is_recorded && !program.is_ocaml && program.is_executable && snapshot.works == Works::No {
         let line = format!("memtrail run --native --snapshot exit -- {name}");
         snapshot.way_out = Some(format!("{line}: shows what refers to its memory"));
     }

@@ -8,6 +8,7 @@ mod folder;
 mod next;
 mod recordings;
 mod server;
+mod stdio;
 mod tools;
 mod untrusted;
 mod words;

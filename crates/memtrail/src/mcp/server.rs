@@ -1,9 +1,7 @@
 //! The server: the Model Context Protocol over standard input and output.
 
 use std::borrow::Cow;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -11,10 +9,10 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError, serve_server};
-use tokio::io::{AsyncRead, ReadBuf};
 use tokio::sync::watch;
 
 use super::call;
+use super::stdio::Stdio;
 use super::tools::{SNAPSHOT, TOOLS, Tool};
 use super::untrusted;
 use super::worker::Worker;
@@ -35,11 +33,10 @@ pub(super) fn serve(worker: Worker, allow_snapshot: bool) -> Result<(), Failure>
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| failed(&error))?;
-    let (end, ended) = watch::channel(false);
-    let server = Server { worker, allow_snapshot, ended };
-    let input = Input { input: tokio::io::stdin(), end };
     let served = runtime.block_on(async {
-        let running = match serve_server(server, (input, tokio::io::stdout())).await {
+        let (stdio, ended) = Stdio::new();
+        let server = Server { worker, allow_snapshot, ended };
+        let running = match serve_server(server, stdio).await {
             // Whoever started this has gone before it said anything.
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             started => started.map_err(|error| failed(&error))?,
@@ -125,30 +122,4 @@ fn described(tool: &Tool) -> rmcp::model::Tool {
     rmcp::model::Tool::new(tool.name, description, Arc::new(tool.offer.schema()))
         .with_title(tool.title)
         .with_annotations(annotations)
-}
-
-/// Standard input, which tells when it has ended: nobody waits for answers then.
-struct Input {
-    input: tokio::io::Stdin,
-    end: watch::Sender<bool>,
-}
-
-impl AsyncRead for Input {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.input).poll_read(context, buffer);
-        let is_end = match &read {
-            Poll::Ready(Ok(())) => buffer.filled().len() == before && buffer.remaining() > 0,
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        };
-        if is_end {
-            self.end.send_replace(true);
-        }
-        read
-    }
 }

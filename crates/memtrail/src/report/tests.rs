@@ -112,6 +112,20 @@ fn a_program_lasted_until_its_end() {
     assert!(text.contains(&format!("{}/s", memtrail_text::rounded::bytes(rate))), "{text}");
 }
 
+/// `ulimit -f` had cut the trace, and the bytes of its two seconds were divided by the ten of the program.
+#[test]
+fn a_trace_that_was_cut_has_the_rate_of_its_time() {
+    let report = report(COMPILER, &question(None));
+    let mut recording =
+        recorded(r#""state": "cut", "lost": 9"#, r#"{"write-failed": {"errno": 27}}"#);
+    let description = recording.description.as_mut().unwrap();
+    description.ended_unix_us = Some(report.trace.start_unix_us + 100_000_000);
+    let text = plain(&recording, &report, 80);
+    assert!(text.contains("\n1m40s from "), "{text}");
+    let rate = report.totals.allocated.bytes / report.trace.duration_seconds;
+    assert!(text.contains(&format!("{}/s", memtrail_text::rounded::bytes(rate))), "{text}");
+}
+
 #[test]
 fn by_module_of_what_was_allocated_in_a_range() {
     let selection =

@@ -32,7 +32,7 @@ pub(super) fn render(
     if report.totals.allocated.samples == 0 {
         nothing(&mut canvas, recording, report);
     } else {
-        totals(&mut canvas, report, lasted(recording, report));
+        totals(&mut canvas, report, recorded_time(recording, report));
         curve::draw(&mut canvas, report);
     }
     if let Some(memory) = &process.memory {
@@ -158,8 +158,17 @@ fn lasted(recording: &Recording, report: &Report) -> f64 {
     ran.map_or(0.0, |microseconds| microseconds as f64 / 1e6).max(trace.duration_seconds)
 }
 
-/// `lasted`: how long the program ran, in seconds.
-fn totals(canvas: &mut Canvas, report: &Report, lasted: f64) {
+/// Time in which allocations were recorded, in seconds. A trace that was cut ends with its last event, and the program ran on.
+fn recorded_time(recording: &Recording, report: &Report) -> f64 {
+    let is_cut = recording
+        .description
+        .as_ref()
+        .is_some_and(|description| description.trace.state == FileState::Cut);
+    if is_cut { report.trace.duration_seconds } else { lasted(recording, report) }
+}
+
+/// `recorded`: time in which allocations were recorded, in seconds.
+fn totals(canvas: &mut Canvas, report: &Report, recorded: f64) {
     let totals = &report.totals;
     let mark = report.caveats.mark();
     let unseen = report.trace.unseen_bytes();
@@ -179,7 +188,7 @@ fn totals(canvas: &mut Canvas, report: &Report, lasted: f64) {
         ]);
     };
     let share = |part: &Amount, whole: &Amount| percent(ratio(part.bytes, whole.bytes));
-    let rate = ratio(totals.allocated.bytes, lasted);
+    let rate = ratio(totals.allocated.bytes, recorded);
     let speed = if rate > 0.0 { format!("{mark}{}/s", bytes(rate)) } else { String::new() };
     row("allocated", &totals.allocated, false, speed);
     let promoted = share(&totals.promoted, &totals.allocated);

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use super::process::End;
 use super::session::Session;
-use super::survivors::{may_be_one, own_numbers};
+use super::survivors::{may_be_one, own_numbers, programs};
 use super::{live_packets, native_names, nothing_recorded, old_sessions, outliving, writing};
 use crate::{json, outcome, references, shell_quote};
 
@@ -77,7 +77,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     // With `--children` they have recordings of their own. Whoever keeps a session waits for them.
     let watched = options.as_ref().filter(|options| root != 0 && !options.children);
     let forks = watched.map_or_else(Vec::new, |_| {
-        outliving::settled(&running, &statuses, root, || own_numbers(session.folder(), begin))
+        outliving::settled(&running, &statuses, root, || programs(session.folder(), begin))
     });
     let mut announcements = Vec::new();
     for status in &statuses {

@@ -18,7 +18,8 @@ const LISTED: usize = 4;
 const SETTLING: Duration = Duration::from_millis(10);
 
 /// The forked processes that run on, as [`of_session`] finds them. A daemon forks twice, and its first fork ends at once: only the
-/// second one is found. `look` lists the running processes again.
+/// second one is found. A snapshot of the program may still be written by a frozen copy of it, which is no fork. `look` lists
+/// the running processes again, without such copies.
 pub(super) fn settled(
     running: &[u32],
     statuses: &[Status],

@@ -145,6 +145,20 @@ pub(super) fn detach(command: &mut Command) {
     }
 }
 
+/// Starts a command that lives on its own, and is no child of this process: the only child of a launcher is its program.
+pub(super) fn start_alone(command: &mut Command) -> io::Result<()> {
+    detach(command);
+    // SAFETY: the closure makes async-signal-safe calls.
+    unsafe {
+        command.pre_exec(|| match libc::fork() {
+            0 => Ok(()),
+            -1 => Err(io::Error::last_os_error()),
+            _ => libc::_exit(0),
+        });
+    }
+    command.spawn()?.wait().map(drop)
+}
+
 /// Whether the dynamic linker can map a library: its file system may forbid that.
 pub(super) fn can_be_loaded(library: &std::path::Path) -> io::Result<()> {
     use std::os::fd::AsRawFd as _;

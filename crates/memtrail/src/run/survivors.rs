@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
+use memtrail_ptrace::Status;
 use memtrail_recording::relay::RELAY_FILE;
 use memtrail_recording::session::OPTIONS_FILE;
 use memtrail_recording::{is_alive, started_at};
@@ -48,6 +49,19 @@ fn is_unused(file: &Path) -> bool {
 /// True if a process has the options of this session mapped.
 pub(super) fn is_one(session: &Path, pid: u32) -> bool {
     has(&session.join(OPTIONS_FILE), pid)
+}
+
+/// The survivors that are no frozen copies, which write snapshots. Each is named by the number that it has for itself.
+pub(super) fn programs(session: &Path, begin: u64) -> Vec<u32> {
+    let all = survivors(session, begin).into_iter().filter(|&pid| !is_frozen_copy(pid));
+    all.map(|pid| own_number(pid).unwrap_or(pid)).collect()
+}
+
+/// True for a frozen copy that an agent made of its process. Such a copy blocks all signals from its first moment on, also
+/// the two that libc keeps for itself and lets no program block.
+fn is_frozen_copy(pid: u32) -> bool {
+    const NEVER_BLOCKED: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
+    Status::of_process(pid).is_ok_and(|status| status.blocked == !NEVER_BLOCKED)
 }
 
 /// The same, by the number that each has for itself: in a pid namespace of its own, as of a container, that is another one.

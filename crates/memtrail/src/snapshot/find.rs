@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use memtrail_ptrace::Status as KernelStatus;
 use memtrail_recording::relay::RELAY_FILE;
 use memtrail_recording::session::{State, Status};
 use memtrail_recording::{Recording, TRACE_FILE, is_alive};
@@ -75,41 +76,57 @@ pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
     })
 }
 
-/// By the session that the process is in, or the trace that agents of older versions have open; of `memtrail run`, that of
-/// the program it started.
+/// The recording of a process. `memtrail run` stands for the program that it started; no other process stands for one of its
+/// children.
 pub(crate) fn recorded(pid: u32) -> Result<Option<Target>, Failure> {
     if !is_alive(pid) {
         return Err(refusal::no_process(pid));
     }
-    for candidate in [pid].into_iter().chain(children(pid)) {
-        let open = match open_files(candidate) {
-            Ok(open) => open,
-            // A child may have ended in the meantime, and may be another user's.
-            Err(_) if candidate != pid => continue,
-            // The process of another user is not recorded for this one.
-            Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => return Ok(None),
-            Err(error) => {
-                let message = format_args!("cannot look into process {pid}: {error}");
-                return Err(Failure::new(Kind::Input, message));
-            }
-        };
-        // A launcher has the traces open that it writes for programs without their rights.
-        let traces =
-            open.iter().filter(|path| path.ends_with(TRACE_FILE) && !is_launcher(candidate));
-        let mut folders = traces.filter_map(|path| path.parent());
-        // A forked process has its parent's trace open, too.
-        let own = folders.clone().find(|folder| is_of(candidate, folder));
-        let folder = own.or_else(|| folders.next()).map(Path::to_path_buf);
-        if let Some(folder) = folder.or_else(|| by_session(candidate)) {
-            return Ok(Some(Target { pid: candidate, folder }));
+    if is_launcher(pid) {
+        return Ok(started_by(pid));
+    }
+    match own_recording(pid) {
+        Ok(found) => Ok(found),
+        // The process of another user is not recorded for this one.
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => Ok(None),
+        Err(error) => {
+            let message = format_args!("cannot look into process {pid}: {error}");
+            Err(Failure::new(Kind::Input, message))
         }
     }
-    Ok(None)
+}
+
+/// The program that `memtrail run` started, if that is recorded; else the only recorded process below it, which a script
+/// may have started.
+fn started_by(launcher: u32) -> Option<Target> {
+    let mut generation = children(launcher);
+    while !generation.is_empty() {
+        // A process may have ended in the meantime, and may be another user's.
+        let mut found = generation.iter().filter_map(|&pid| own_recording(pid).ok().flatten());
+        if let Some(target) = found.next() {
+            return found.next().is_none().then_some(target);
+        }
+        generation = generation.into_iter().flat_map(children).collect();
+    }
+    None
+}
+
+/// The recording of this very process, by the session that it is in, or the trace that agents of older versions have open.
+fn own_recording(pid: u32) -> std::io::Result<Option<Target>> {
+    let open = open_files(pid)?;
+    let inner = KernelStatus::of_process(pid).map_or(pid, |status| status.inner_pid);
+    let traces = open.iter().filter(|path| path.ends_with(TRACE_FILE));
+    // A forked process has its parent's trace open, too.
+    let folder = traces.filter_map(|path| path.parent()).find(|folder| is_of(inner, folder));
+    let folder = folder.map(Path::to_path_buf).or_else(|| by_session(pid, inner));
+    Ok(folder.map(|folder| Target { pid, folder }))
 }
 
 /// True if a process is `memtrail run`, or `memtrail attach`, of a session.
 fn is_launcher(pid: u32) -> bool {
-    session(pid).and_then(|session| launcher_of(&session)) == Some(pid)
+    let launcher = session(pid).and_then(|session| launcher_of(&session));
+    launcher.is_some()
+        && launcher == KernelStatus::of_process(pid).ok().map(|status| status.inner_pid)
 }
 
 /// Whether a recording says that it is of this process.
@@ -137,13 +154,16 @@ fn open_files(pid: u32) -> std::io::Result<Vec<PathBuf>> {
 }
 
 /// The recording of a process by the memory that it shares with the launcher, which says where the session is.
-fn by_session(pid: u32) -> Option<PathBuf> {
+/// `inner`: the number that the process has for itself.
+fn by_session(pid: u32, inner: u32) -> Option<PathBuf> {
     let session = session(pid)?;
     let all = Status::load_all(&session).ok()?;
     // The last image is what the process is now.
-    all.into_iter().rev().filter(|status| status.pid == pid).find_map(|status| match status.state {
-        State::Recording { folder, .. } => Some(folder),
-        _ => None,
+    all.into_iter().rev().filter(|status| status.pid == inner).find_map(|status| {
+        match status.state {
+            State::Recording { folder, .. } => Some(folder),
+            _ => None,
+        }
     })
 }
 

@@ -115,6 +115,47 @@ on_each!(launcher_killed, |compiler| {
     read(&recording).expect_words("Idle.keep_forever", KEPT_WORDS);
 });
 
+/// A launcher that was killed left its session in memory for a week, with what its program, which was killed too, had
+/// sampled last.
+#[test]
+fn a_later_run_completes_the_recording_of_a_killed_launcher() {
+    use std::time::SystemTime;
+    let sessions = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
+    let base = sessions.path().to_str().expect("UTF-8");
+    let case = Case::new(&build(&named("system"), "idle"), &[]);
+    let case = case.variable("XDG_RUNTIME_DIR", base);
+    let (mut child, recording) = start_idle(&case);
+    let target = child_of(child.id());
+    send("-9", child.id());
+    child.wait().expect("wait");
+    send("-9", target);
+    while Path::new(&format!("/proc/{target}/exe")).exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let left = || fs::read_dir(base).expect("it is there").flatten().map(|entry| entry.path());
+    let session = left().next().expect("a session");
+    let old = SystemTime::now() - Duration::from_secs(3600);
+    fs::File::open(&session).and_then(|folder| folder.set_modified(old)).expect("aged");
+    // One run in sixteen looks for such sessions.
+    let mut runs = 0;
+    while session.exists() {
+        runs += 1;
+        assert!(runs < 400, "{session:?} is left");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["run", "-q", "--", "true"]).env("XDG_RUNTIME_DIR", base);
+        assert!(command.status().expect("memtrail").success());
+    }
+    let started = Instant::now();
+    while left().next().is_some() {
+        assert!(started.elapsed() < Duration::from_secs(60), "the session stays");
+        thread::sleep(Duration::from_millis(50));
+    }
+    let contents = read(&recording);
+    contents.expect_words("Idle.keep_forever", KEPT_WORDS);
+    assert_eq!(contents.description.trace.blocks, contents.blocks.len() as u64, "counted");
+    assert_eq!(contents.description.trace.state, FileState::Cut);
+}
+
 on_each!(ends_without_at_exit, |compiler| {
     let program = build(&named(compiler), "ends");
     for arguments in [["_exit", "0"], ["kill", "9"], ["kill", "15"], ["exit", "3"]] {

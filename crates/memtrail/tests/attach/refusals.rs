@@ -94,6 +94,27 @@ fn processes_that_are_recorded() {
     server.end();
 }
 
+/// `snapshot` and `top` answered for a child of the process that was named, and the parent could not be attached.
+#[test]
+fn the_parent_of_a_recorded_process_is_not_recorded() {
+    // This process is its parent.
+    let server = Server::start(&build(&named("system"), "attached"));
+    server.attach(&server.recording(1), &[]);
+    let parent = std::process::id();
+    assert_refused(&attach(parent), "is no native OCaml program", "memtrail run --native");
+    let named = |words: &[&str]| {
+        let output = memtrail(&[words, &[&parent.to_string()]].concat()).output();
+        output.expect("memtrail")
+    };
+    let snapshot = named(&["snapshot", "-o", "/nowhere/it.memtrail"]);
+    assert_refused(&snapshot, "is not recorded, and has no heap to read", "");
+    let not_recorded = format!("process {parent} is not recorded");
+    assert_refused(&named(&["top", "--once"]), &not_recorded, "memtrail attach");
+    assert_refused(&named(&["detach"]), &not_recorded, "memtrail attach");
+    server.detach();
+    server.end();
+}
+
 #[test]
 fn programs_that_memtrail_started() {
     let folder = tempfile::tempdir().expect("a folder");

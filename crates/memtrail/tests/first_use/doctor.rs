@@ -62,6 +62,26 @@ fn a_static_program_cannot_be_recorded_and_the_way_out_is_named() {
         run["way_out"].as_str().is_some_and(|way| way.contains("memtrail snapshot PID")),
         "{run}"
     );
+    // Its heap can be read: there is no way out to be named.
+    let (works, snapshot) = ability(&found, "memtrail snapshot");
+    assert_eq!((works, &snapshot["way_out"]), ("yes", &Value::Null), "{snapshot}");
+}
+
+/// A static C program was told to run under `--native`, which refuses such programs.
+#[test]
+fn no_hint_is_of_a_command_that_refuses_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("idle.c");
+    fs::write(&source, "int main(void) { return 0; }\n").expect("a source");
+    let program = folder.path().join("idle");
+    let built = Command::new("gcc").arg("-static").arg("-o").arg(&program).arg(&source).status();
+    assert!(built.expect("gcc starts").success());
+    let found = diagnosis(&[program.to_str().expect("UTF-8")]);
+    assert_eq!(ability(&found, "memtrail run --native").0, "no");
+    for one in found["abilities"].as_array().expect("an array") {
+        let way = one["way_out"].as_str().unwrap_or_default();
+        assert!(!way.contains("--native"), "{one}");
+    }
 }
 
 #[test]

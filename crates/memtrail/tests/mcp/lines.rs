@@ -42,6 +42,36 @@ fn garbage_between_requests_is_survived() {
     assert!(session.close().success());
 }
 
+/// A line that was no JSON had no response. A client that waited for one waited for ever.
+#[test]
+fn a_line_that_is_no_json_is_answered_with_a_parse_error() {
+    let folder = folder(&[]);
+    let mut session = Session::silent(folder.path(), &[]);
+    // Before the client has introduced itself, too.
+    session.send("{\"jsonrpc\": \"2.0\", ");
+    let response = session.receive();
+    assert_eq!(response["error"]["code"], -32700, "{response}");
+    assert_eq!(response["id"], Value::Null, "{response}");
+    assert_eq!(response["jsonrpc"], "2.0", "{response}");
+    drop(session);
+    let mut session = Session::start(folder.path(), &[]);
+    for line in ["{\"jsonrpc\":", "]", "\u{0}", "ping"] {
+        session.send(line);
+        let response = session.receive();
+        assert_eq!(response["error"]["code"], -32700, "{line}: {response}");
+        assert!(response.as_object().unwrap().contains_key("id"), "{response}");
+        assert_eq!(response["id"], Value::Null, "{response}");
+    }
+    session.answer("recordings", &json!({}));
+    // The last line is answered, whatever comes behind it.
+    session.send("{");
+    session.send("{}");
+    let mut codes = [session.receive(), session.receive()].map(|it| it["error"]["code"].as_i64());
+    codes.sort_unstable();
+    assert_eq!(codes, [Some(-32700), Some(-32600)]);
+    assert!(session.close().success());
+}
+
 #[test]
 fn json_that_is_no_message_is_answered_with_an_error() {
     let folder = folder(&[]);
@@ -50,6 +80,7 @@ fn json_that_is_no_message_is_answered_with_an_error() {
         session.send(line);
         let response = session.receive();
         assert_eq!(response["error"]["code"], -32600, "{line}: {response}");
+        assert!(response.as_object().unwrap().contains_key("id"), "{response}");
     }
     assert_eq!(session.request("tools/other", &json!({}))["error"]["code"], -32601);
     session.answer("recordings", &json!({}));

@@ -118,6 +118,39 @@ fn a_block_to_which_a_system_call_alone_refers() {
     assert!(through.starts_with("system call in which thread "), "{through}");
 }
 
+/// It was not taken: "Permission denied".
+#[test]
+fn a_program_that_gave_up_its_privileges_has_a_snapshot() {
+    let program = compile("drops_privileges.c", &[]);
+    let recorded = Case::command(&program.path, &[]).options(&SNAPSHOT).same();
+    assert_eq!(recorded.seen.stdout(), "65534\n", "run this test as root");
+    let found = unreachable(&recorded.recording);
+    let (lost, direct) = found["lose"];
+    assert!(found.len() == 1 && lost == direct && (19_990..=20_000).contains(&lost), "{found:?}");
+    let description = memtrail_recording::Recording::open(&recorded.recording).unwrap().description;
+    let snapshots = description.unwrap().snapshots.unwrap();
+    let SnapshotOutcome::Complete { bytes, .. } = snapshots[0].outcome else {
+        panic!("{snapshots:?}")
+    };
+    // More than one message to the launcher.
+    assert!(bytes > 16 << 10, "{bytes}");
+}
+
+/// Each of its blocks was reported as leaked.
+#[test]
+fn a_program_without_proc_has_no_snapshot() {
+    let (program, root) = (compile("drops_privileges.c", &[]), tempfile::tempdir().unwrap());
+    let arguments = [root.path().to_str().unwrap()];
+    let recorded = Case::command(&program.path, &arguments).options(&SNAPSHOT).same();
+    assert_eq!(recorded.seen.stdout(), "65534\n", "run this test as root");
+    let description = memtrail_recording::Recording::open(&recorded.recording).unwrap().description;
+    let snapshots = description.unwrap().snapshots.unwrap();
+    let SnapshotOutcome::Failed { reason } = &snapshots[0].outcome else { panic!("{snapshots:?}") };
+    assert!(reason.contains("no /proc in the program's root folder"), "{reason}");
+    let (found, _) = json(&["leaks"], &recorded.recording);
+    assert_eq!(found["unreachable"], serde_json::Value::Null, "{found:#}");
+}
+
 /// Of a thousand blocks of a list few are sampled: those are reached through blocks that are not.
 #[test]
 fn blocks_that_are_not_sampled_lead_on() {

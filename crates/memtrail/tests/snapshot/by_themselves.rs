@@ -1,6 +1,6 @@
 //! Snapshots that nobody asks for: while the program works, and before a signal ends it.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use memtrail_recording::{Outcome, Recording, Snapshot, SnapshotOutcome, SnapshotReason};
@@ -92,6 +92,30 @@ on_each!(a_signal_that_ends_the_program_comes_after_the_last_one, |compiler| {
         }
     }
 });
+
+/// It was announced as a fork that runs on and will have a recording.
+#[test]
+fn the_writer_of_the_last_snapshot_is_no_fork() {
+    use std::io::BufRead as _;
+    let program = build(&named("system"), "ended_by_signal");
+    for signal in ["TERM", "INT"] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new("env");
+        command.arg("--default-signal=INT,TERM").arg(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["run", "--snapshot", "exit", "-o", "it.memtrail", "--"]);
+        command.arg(&program.path).current_dir(folder.path()).env("ENDED_WHILE", "work");
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut launcher = command.spawn().unwrap();
+        let mut stdout = std::io::BufReader::new(launcher.stdout.take().unwrap());
+        let mut pid = String::new();
+        stdout.read_line(&mut pid).unwrap();
+        let sent = Command::new("kill").args([&format!("-{signal}"), pid.trim()]).status();
+        assert!(sent.unwrap().success());
+        let output = launcher.wait_with_output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(text.contains("it.memtrail: ") && !text.contains("was forked"), "{text}");
+    }
+}
 
 on_each!(the_program_finds_the_default_for_signals_that_we_handle, |compiler| {
     let (all, stdout) = ended_by(compiler, "select default", "TERM", &[]);

@@ -118,6 +118,32 @@ on_each!(a_launcher_that_writes_for_a_program_is_not_taken_for_it, |compiler| {
     assert_eq!(running.end().code, Some(0));
 });
 
+/// `memtrail run` stands for the program that it started, also for one that a script started in its place.
+#[test]
+fn a_launcher_stands_for_the_program_of_its_script() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut program = build(&named("system"), "gives_up");
+    for (name, value) in [("GIVES_UP", "nothing,wait"), ("BLOCKS", "1000")] {
+        program.variables.push((name.into(), value.into()));
+    }
+    let script = folder.path().join("server.sh");
+    let text = format!("#!/bin/sh\n{}\nexit $?\n", program.path.display());
+    std::fs::write(&script, text).expect("written");
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).expect("executable");
+    program.path = script;
+    let running = Running::start(&program, &["--snapshot", "request"]);
+    let output = ask(&running.launcher());
+    assert!(output.status.success(), "{output:?}");
+    let answer: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(answer["pid"].to_string(), running.pid);
+    // The script itself is not recorded.
+    let script = ask(&launcher_of(&running.pid));
+    let text = String::from_utf8_lossy(&script.stderr).into_owned();
+    assert!(text.contains("is not recorded, and has no heap to read"), "{text}");
+    assert_eq!(running.end().code, Some(0));
+}
+
 /// The user of a process, if it runs.
 fn user_of(pid: u32) -> Option<u32> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;

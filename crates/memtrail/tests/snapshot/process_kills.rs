@@ -58,3 +58,30 @@ fn a_process_survives_the_end_of_memtrail_and_of_its_tracer() {
     let (rest, code) = plain.end();
     assert_eq!((rest.as_str(), code), ("55", Some(0)));
 }
+
+/// "there is no process" had "the process runs on; try again" behind it.
+#[test]
+fn a_process_that_is_killed_during_its_snapshot_has_one_message() {
+    let program = build(&named("system"), "heap_core");
+    for round in 0..24u64 {
+        let mut plain = Plain::start(&program, &[]);
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(["snapshot", &plain.pid().to_string(), "-o"]);
+        command.arg(folder.path().join("it.memtrail"));
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut memtrail = command.spawn().expect("start memtrail");
+        while tracer_of(memtrail.id()).is_none() && memtrail.try_wait().expect("wait").is_none() {}
+        // While the tracer starts, and while it copies.
+        thread::sleep(Duration::from_micros(1000 * (round % 12)));
+        kill("-KILL", plain.pid());
+        let output = memtrail.wait_with_output().expect("ended");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        let expected = format!(
+            "memtrail: there is no process {}\nhint: list the processes that run: pgrep -a NAME\n",
+            plain.pid()
+        );
+        assert!(output.status.success() || text == expected, "round {round}: {text}");
+        while !plain.has_ended() {}
+    }
+}

@@ -35,6 +35,14 @@ pub enum Operation {
     RemoveSnapshot(u64),
     /// Remove its file, which is whole, and what refers to blocks in it.
     DropSnapshot(u64),
+    /// Make the file of the references in the snapshot with this number.
+    BeginReferences(u64),
+    /// Write the payload at this offset of its file.
+    WriteReferences(u64, u64),
+    /// Give it its name.
+    FinishReferences(u64),
+    /// Remove what there is of it.
+    RemoveReferences(u64),
     /// Take away the file that asks for a snapshot; an error if nobody asks.
     TakeRequest,
 }
@@ -57,6 +65,10 @@ impl Operation {
             Self::Memory(offset) => (13, 0, offset),
             Self::Collections(offset) => (14, 0, offset),
             Self::DropSnapshot(number) => (15, number, 0),
+            Self::BeginReferences(number) => (16, number, 0),
+            Self::WriteReferences(number, offset) => (17, number, offset),
+            Self::FinishReferences(number) => (18, number, 0),
+            Self::RemoveReferences(number) => (19, number, 0),
         }
     }
 
@@ -77,6 +89,10 @@ impl Operation {
             13 => Self::Memory(offset),
             14 => Self::Collections(offset),
             15 => Self::DropSnapshot(number),
+            16 => Self::BeginReferences(number),
+            17 => Self::WriteReferences(number, offset),
+            18 => Self::FinishReferences(number),
+            19 => Self::RemoveReferences(number),
             _ => return None,
         })
     }

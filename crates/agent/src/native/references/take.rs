@@ -1,8 +1,7 @@
 //! Copies the process, and waits until the copy has written what it finds.
 
-use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -16,13 +15,18 @@ use crate::native::current::Recording;
 use crate::native::tracker::BlockWriter;
 use crate::os::clock::{monotonic, pause};
 use crate::os::frozen_copy::{End, ended, fork_snapshot};
-use crate::references::{self, Area, Copy, Original, Sampled, Scan, areas, original, save};
+use crate::recording::folder::Folder;
+use crate::recording::references_file::save;
+use crate::references::{self, Area, Copy, Original, Sampled, Scan, areas, original};
 
 /// Time that a copy may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 const MILLISECOND: u32 = 1_000_000;
 /// Lists in the copy begin with this capacity, so that their memory is their own.
 const AT_ONCE: usize = 1 << 16;
+
+/// Exit code of a copy that could not read its mappings.
+const NO_MAPPINGS: i32 = 2;
 
 /// Prepares for copies.
 pub(in crate::native) fn prepare() {
@@ -33,6 +37,8 @@ pub(in crate::native) fn prepare() {
 #[derive(Default)]
 struct Page {
     blocks: AtomicU64,
+    /// Size of the file.
+    bytes: AtomicU64,
     errno: AtomicU64,
 }
 
@@ -57,7 +63,7 @@ impl Page {
 
 /// What the copy is to do.
 struct Job {
-    folder: PathBuf,
+    folder: Arc<Folder>,
     number: u64,
     taken_unix_us: u64,
     original: Original,
@@ -116,14 +122,17 @@ fn written(job: &Job, patience: Duration) -> Result<SnapshotOutcome, String> {
     let pid = copied.map_err(|error| format!("the process cannot be copied: {error}"))?;
     let end = wait(pid, stopped, patience);
     let (blocks, errno) = (page.blocks.load(Relaxed), page.errno.load(Relaxed));
+    // The program may have no right to look at the file.
+    let bytes = page.bytes.load(Relaxed);
     // SAFETY: the copy has ended.
     unsafe { page.unmap() };
     match end {
         Some(End::Code(0)) => {
-            let file = fs::metadata(job.folder.join(file_name(job.number)));
-            let bytes = file.map_or(0, |file| file.len());
             Ok(SnapshotOutcome::Complete { pause_ns, write_ns: 0, bytes, blocks, outside: 0 })
         }
+        Some(End::Code(NO_MAPPINGS)) => Err("there is no /proc in the program's root folder, and \
+             without its mappings nothing is known of references"
+            .into()),
         Some(End::Code(_)) if errno != 0 => {
             Err(io::Error::from_raw_os_error(errno as i32).to_string())
         }
@@ -152,19 +161,21 @@ fn wait(pid: libc::pid_t, begun: u64, patience: Duration) -> Option<End> {
 /// In the copy: finds and writes. Gives its exit code.
 fn in_copy(job: &Job, page: &Page) -> i32 {
     match write(job, page) {
-        Ok(()) => 0,
-        Err(error) => {
+        None => NO_MAPPINGS,
+        Some(Ok(())) => 0,
+        Some(Err(error)) => {
             page.errno.store(error.raw_os_error().unwrap_or(libc::EIO) as u64, Relaxed);
             1
         }
     }
 }
 
-fn write(job: &Job, page: &Page) -> io::Result<()> {
+/// Gives nothing if the mappings cannot be read.
+fn write(job: &Job, page: &Page) -> Option<io::Result<()>> {
     // SAFETY: what is read is in mappings of this copy that can be read.
     let memory = unsafe { ThisProcess::new() };
     // Before anything else has memory.
-    let areas = areas(&memory, job.original.clone());
+    let areas = areas(&memory, job.original.clone())?;
     let mut sampled = Vec::with_capacity(AT_ONCE);
     // SAFETY: this is the copy, made while the table was held.
     let tables = unsafe {
@@ -181,5 +192,7 @@ fn write(job: &Job, page: &Page) -> io::Result<()> {
     let copy = Copy { areas, sampled, caller, pid, ours, heap: Vec::new(), reserved: Vec::new() };
     let mut found = Scan::new(memory, copy).finish();
     found.taken_unix_us = job.taken_unix_us;
-    save(&job.folder, job.number, &found.to_bytes())
+    let bytes = found.to_bytes();
+    page.bytes.store(bytes.len() as u64, Relaxed);
+    Some(save(&job.folder, job.number, &bytes))
 }

@@ -14,7 +14,8 @@ use super::copy::ForkedView;
 use crate::context::target::Target;
 use crate::malloc::sampled;
 use crate::recording::installed::Place;
-use crate::references::{Area, Areas, Copy, Scan, save};
+use crate::recording::references_file::save;
+use crate::references::{Area, Areas, Copy, Scan};
 
 /// Begins to look, before the heap is walked.
 ///
@@ -54,5 +55,5 @@ pub(super) fn finish(
     taken_unix_us: u64,
 ) -> io::Result<()> {
     let found = References { taken_unix_us, ..scan.finish() };
-    save(place.folder.path(), number, &found.to_bytes())
+    save(place.folder, number, &found.to_bytes())
 }

@@ -54,7 +54,8 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     job.page.begun.store(true, Release);
     let target = job.setting.target;
     // Before much else has memory in this copy.
-    let areas = job.original.as_ref().map(|original| areas(&target.memory, original.clone()));
+    let original = job.original.clone();
+    let areas = original.and_then(|original| areas(&target.memory, original));
     let view = copy::view(target, job.safepoint.domains, job.place.epoch);
     let list = walk::roots(&view);
     let regions = walk::regions(&view);

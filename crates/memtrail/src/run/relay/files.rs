@@ -17,7 +17,7 @@ use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::threads::THREADS_FILE;
 use memtrail_recording::{
     Description, REQUEST_FILE, TRACE_FILE, drop_snapshot, mark_as_written, snapshot_name,
-    unfinished_snapshot_name,
+    unfinished_name,
 };
 
 /// A writer that is gone and has not asked for anything for so long does not come back.
@@ -34,10 +34,30 @@ pub(super) struct Files {
     options: Options,
     recordings: Recordings,
     open: HashMap<(Process, &'static str), File>,
-    snapshots: HashMap<(Process, u64), Writing>,
+    parts: HashMap<(Process, Part), Writing>,
 }
 
-/// A snapshot under way.
+/// A file of a snapshot, by the snapshot's number.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Part {
+    Heap(u64),
+    References(u64),
+}
+
+impl Part {
+    fn name(self) -> String {
+        match self {
+            Self::Heap(number) => snapshot_name(number),
+            Self::References(number) => memtrail_references::file_name(number),
+        }
+    }
+
+    fn unfinished_name(self) -> String {
+        unfinished_name(&self.name())
+    }
+}
+
+/// A file under way.
 struct Writing {
     file: File,
     sender_pid: u32,
@@ -51,7 +71,7 @@ impl Files {
             options,
             recordings: Recordings::default(),
             open: HashMap::new(),
-            snapshots: HashMap::new(),
+            parts: HashMap::new(),
         }
     }
 
@@ -103,31 +123,28 @@ impl Files {
                 write_last(self.part(process, COLLECTIONS_FILE, offset)?, offset, payload).map(done)
             }
             Operation::BeginSnapshot(number) => {
-                let path = self.folder(process)?.join(unfinished_snapshot_name(number));
-                let file =
-                    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-                mark_as_written(&file);
-                let writing = Writing { file, sender_pid: sender.sender_pid, last: Instant::now() };
-                self.snapshots.insert((process, number), writing);
-                Ok(Vec::new())
+                self.begin_part(sender, Part::Heap(number)).map(done)
             }
             Operation::WriteSnapshot(number, offset) => {
-                let writing = self.snapshots.get_mut(&(process, number)).ok_or(not_there())?;
-                writing.last = Instant::now();
-                writing.file.write_all_at(payload, offset).map(done)
+                self.write_part(process, Part::Heap(number), offset, payload).map(done)
             }
             Operation::FinishSnapshot(number) => {
-                let folder = self.folder(process)?;
-                let part = folder.join(unfinished_snapshot_name(number));
-                let writing = self.snapshots.remove(&(process, number)).ok_or(not_there())?;
-                std::fs::rename(part, folder.join(snapshot_name(number)))?;
-                drop(writing);
-                Ok(Vec::new())
+                self.finish_part(process, Part::Heap(number)).map(done)
             }
             Operation::RemoveSnapshot(number) => {
-                let part = self.folder(process)?.join(unfinished_snapshot_name(number));
-                self.snapshots.remove(&(process, number));
-                std::fs::remove_file(part).map(done)
+                self.remove_part(process, Part::Heap(number)).map(done)
+            }
+            Operation::BeginReferences(number) => {
+                self.begin_part(sender, Part::References(number)).map(done)
+            }
+            Operation::WriteReferences(number, offset) => {
+                self.write_part(process, Part::References(number), offset, payload).map(done)
+            }
+            Operation::FinishReferences(number) => {
+                self.finish_part(process, Part::References(number)).map(done)
+            }
+            Operation::RemoveReferences(number) => {
+                self.remove_part(process, Part::References(number)).map(done)
             }
             Operation::DropSnapshot(number) => {
                 drop_snapshot(&self.folder(process)?, number).map(done)
@@ -136,6 +153,45 @@ impl Files {
                 std::fs::remove_file(self.folder(process)?.join(REQUEST_FILE)).map(done)
             }
         }
+    }
+
+    /// Makes a file of a snapshot.
+    fn begin_part(&mut self, sender: Sender, part: Part) -> io::Result<()> {
+        let process = (sender.pid, sender.image);
+        let path = self.folder(process)?.join(part.unfinished_name());
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
+        mark_as_written(&file);
+        let writing = Writing { file, sender_pid: sender.sender_pid, last: Instant::now() };
+        self.parts.insert((process, part), writing);
+        Ok(())
+    }
+
+    fn write_part(
+        &mut self,
+        process: Process,
+        part: Part,
+        offset: u64,
+        bytes: &[u8],
+    ) -> io::Result<()> {
+        let writing = self.parts.get_mut(&(process, part)).ok_or(not_there())?;
+        writing.last = Instant::now();
+        writing.file.write_all_at(bytes, offset)
+    }
+
+    /// Gives a file of a snapshot its name.
+    fn finish_part(&mut self, process: Process, part: Part) -> io::Result<()> {
+        let folder = self.folder(process)?;
+        let writing = self.parts.remove(&(process, part)).ok_or(not_there())?;
+        std::fs::rename(folder.join(part.unfinished_name()), folder.join(part.name()))?;
+        drop(writing);
+        Ok(())
+    }
+
+    /// Removes a file of a snapshot that is not finished.
+    fn remove_part(&mut self, process: Process, part: Part) -> io::Result<()> {
+        let path = self.folder(process)?.join(part.unfinished_name());
+        self.parts.remove(&(process, part));
+        std::fs::remove_file(path)
     }
 
     /// The image's number in four bytes, then the folder's path.
@@ -193,21 +249,15 @@ impl Files {
         self.open.get(&(process, name)).ok_or_else(not_there)
     }
 
-    /// Lets go of snapshots whose writers were killed.
+    /// Lets go of files of snapshots whose writers were killed.
     pub(super) fn remove_abandoned(&mut self) {
         let gone =
             |writing: &Writing| writing.last.elapsed() > PATIENCE && !is_alive(writing.sender_pid);
-        let abandoned: Vec<_> = self
-            .snapshots
-            .iter()
-            .filter(|(_, writing)| gone(writing))
-            .map(|(&key, _)| key)
-            .collect();
-        for (process, number) in abandoned {
-            if let Ok(folder) = self.folder(process) {
-                let _ = std::fs::remove_file(folder.join(unfinished_snapshot_name(number)));
-            }
-            self.snapshots.remove(&(process, number));
+        let abandoned: Vec<_> =
+            self.parts.iter().filter(|(_, writing)| gone(writing)).map(|(&key, _)| key).collect();
+        for (process, part) in abandoned {
+            let _ = self.remove_part(process, part);
+            self.parts.remove(&(process, part));
         }
     }
 }

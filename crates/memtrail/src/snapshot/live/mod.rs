@@ -87,7 +87,12 @@ pub(super) fn run(args: &LiveArgs<'_>) -> Result<ExitCode, Failure> {
         let frozen = tracing.take_copy()?;
         let held_since = Instant::now();
         let taken = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        let image = Image::read(&frozen, &subject, args.output)?;
+        let image = Image::read(&frozen, &subject, args.output);
+        let image = image.map_err(|failure| match frozen.held {
+            // Nothing is left of the memory of a process that was paused, not copied, and killed.
+            Some(_) => refusal::unless_it_ends(args.pid, failure),
+            None => failure,
+        })?;
         let core = image.core_file();
         let root = format!("/proc/{}/root", frozen.copy);
         let program = format!("/proc/{}/exe", frozen.copy);

@@ -47,8 +47,10 @@ enum Held {
 
 /// The program of the tracer.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let subject = Subject::find(args.pid)?;
-    let runtime = find_runtime(&subject);
+    let subject = Subject::find(args.pid);
+    // memtrail looked at the process before it started this one: the process has ended since, or is about to.
+    let runtime = subject.as_ref().map_err(|failure| TraceError::Failed(failure.message().into()));
+    let runtime = runtime.and_then(find_runtime);
     let (mut orders, mut out) = (io::stdin().lock(), io::stdout().lock());
     loop {
         let copied = match &runtime {

@@ -51,8 +51,9 @@ impl Tracing {
                 let message = format_args!(
                     "no snapshot of process {pid}: its tracer ended without an answer"
                 );
-                Err(Failure::new(Kind::Work, message)
-                    .hint(format_args!("the process runs on; try again: memtrail snapshot {pid}")))
+                let failure = Failure::new(Kind::Work, message)
+                    .hint(format_args!("the process runs on; try again: memtrail snapshot {pid}"));
+                Err(refusal::unless_it_ends(pid, failure))
             }
         }
     }
