@@ -1,7 +1,8 @@
 //! Which recorded processes run.
 
 use std::path::Path;
-use std::{fs, io};
+use std::time::Duration;
+use std::{fs, io, thread};
 
 use memtrail_ptrace::Status;
 use memtrail_recording::relay::RELAY_FILE;
@@ -53,15 +54,32 @@ pub(super) fn is_one(session: &Path, pid: u32) -> bool {
 
 /// The survivors that are no frozen copies, which write snapshots. Each is named by the number that it has for itself.
 pub(super) fn programs(session: &Path, begin: u64) -> Vec<u32> {
-    let all = survivors(session, begin).into_iter().filter(|&pid| !is_frozen_copy(pid));
+    let all = survivors(session, begin).into_iter().filter(|&pid| is_program(pid));
     all.map(|pid| own_number(pid).unwrap_or(pid)).collect()
 }
 
-/// True for a frozen copy that an agent made of its process. Such a copy blocks all signals from its first moment on, also
-/// the two that libc keeps for itself and lets no program block.
-fn is_frozen_copy(pid: u32) -> bool {
+/// True for a process that runs and is no frozen copy that an agent made of its process. Such a copy blocks all signals from
+/// its first moment on, also the two that libc keeps for itself and lets no program block. In the middle of a fork a program
+/// does the same: a copy then gives itself its name, and a program takes its signals again.
+fn is_program(pid: u32) -> bool {
     const NEVER_BLOCKED: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
-    Status::of_process(pid).is_ok_and(|status| status.blocked == !NEVER_BLOCKED)
+    const COPY: &str = "memtrail\n";
+    const LOOKS: u32 = 1000;
+    for _ in 0..LOOKS {
+        match Status::of_process(pid) {
+            Ok(status) if !status.has_ended() => {
+                if status.blocked != !NEVER_BLOCKED {
+                    return true;
+                }
+            }
+            _ => return false,
+        }
+        if fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == COPY) {
+            return false;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    true
 }
 
 /// The same, by the number that each has for itself: in a pid namespace of its own, as of a container, that is another one.

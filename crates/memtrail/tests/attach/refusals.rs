@@ -101,7 +101,7 @@ fn the_parent_of_a_recorded_process_is_not_recorded() {
     let server = Server::start(&build(&named("system"), "attached"));
     server.attach(&server.recording(1), &[]);
     let parent = std::process::id();
-    assert_refused(&attach(parent), "is no native OCaml program", "memtrail run --native");
+    assert_refused(&attach(parent), "is no native OCaml program", "memtrail attach --native");
     let named = |words: &[&str]| {
         let output = memtrail(&[words, &[&parent.to_string()]].concat()).output();
         output.expect("memtrail")
