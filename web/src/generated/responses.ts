@@ -1507,6 +1507,8 @@ export type ResidentMemory = {
   seconds: Array<number>,
   /** By the kernel's counter, in bytes. */
   rss: Array<number>,
+  /** Seconds of CPU time of the process since its start; none if they were not recorded. */
+  cpu_seconds: Array<number>,
   /** What for; together about `rss`. */
   parts: Array<MemoryPart>,
   /** What would return memory at the end, in words. */

@@ -20,7 +20,7 @@ mod rust_names;
 mod signals;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use memtrail_test_support::contents::{self, Block, Contents};
 use memtrail_test_support::running::Case;
@@ -285,10 +285,20 @@ fn a_fork_that_runs_on_unrecorded_is_in_the_note_and_the_report() {
     };
     let end = folder.path().join("end");
     let path = program.path.to_str().unwrap();
-    let output = memtrail(&["run", "--native", "-o", "it.memtrail", "--", path], &end);
+    // The fork has the standard error for as long as it runs.
+    let errors = folder.path().join("errors");
+    let status = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "-o", "it.memtrail", "--", path])
+        .arg(&end)
+        .current_dir(folder.path())
+        .env_remove("COLUMNS")
+        .stdout(Stdio::null())
+        .stderr(std::fs::File::create(&errors).unwrap())
+        .status()
+        .unwrap();
     std::fs::write(&end, "").unwrap();
-    assert!(output.status.success(), "{output:?}");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let said = std::fs::read_to_string(&errors).unwrap();
+    assert!(status.success(), "{said}");
     let note = "was forked from the program and outlived it; it is not recorded: memtrail run --native --children";
     assert!(said.contains(note), "{said}");
     let output = memtrail(&["report"], Path::new("it.memtrail"));
