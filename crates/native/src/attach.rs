@@ -6,12 +6,7 @@ use memtrail_agent::native::{Imports, attach};
 
 use crate::imports;
 
-static IMPORTS: Imports = Imports {
-    find: imports::find,
-    replace: imports::replace,
-    renew: imports::renew,
-    give_back: imports::give_back,
-};
+static IMPORTS: Imports = Imports { find: imports::find, replace: imports::replace };
 
 /// Begins to record this process for the session in this folder. 0 if that is under way.
 ///

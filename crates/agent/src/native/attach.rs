@@ -20,6 +20,7 @@ use crate::native::measure::measure;
 use crate::native::references::{requests, take};
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
+use crate::os::imports::Replaced;
 use crate::os::{heap, own_thread};
 use crate::recording::relay;
 
@@ -28,13 +29,8 @@ use crate::recording::relay;
 pub struct Imports {
     /// Finds the allocator's functions. The error is a reason.
     pub find: fn() -> Result<(), String>,
-    /// Has the program's objects call ours: those that map memory, too, if that is asked for. Gives the number of calls that are
-    /// left as they are.
-    pub replace: fn(mappings: bool) -> usize,
-    /// The same for objects that were loaded since.
-    pub renew: fn(),
-    /// Has the objects call the allocator's again.
-    pub give_back: fn(),
+    /// Has the program's objects call ours: those that map memory, too, if that is asked for.
+    pub replace: fn(mappings: bool) -> Replaced,
 }
 
 static IMPORTS: OnceLock<&'static Imports> = OnceLock::new();
@@ -73,13 +69,20 @@ fn follow(session: &Path) -> Result<(), String> {
         (imports.find)()?;
         let recording = begin_recording(options, session)?;
         attachment::has_begun();
-        let profile = start(recording, imports)?;
+        let mut replaced = (imports.replace)(recording.setting.options.mappings);
+        let profile = match start(recording, replaced.refused) {
+            Ok(profile) => profile,
+            Err(reason) => {
+                replaced.give_back();
+                return Err(reason);
+            }
+        };
         while own_thread::sleep(LOOK) {
             if attachment::is_detached(session) {
-                end(recording, imports, profile);
+                end(recording, replaced, profile);
                 return Ok(());
             }
-            (imports.renew)();
+            replaced.renew();
         }
         // Its other threads go on, and are recorded.
         std::mem::forget(profile);
@@ -98,9 +101,8 @@ fn begin_recording(options: Options, session: &Path) -> Result<&'static Recordin
 }
 
 /// Starts the profile, once the program calls this library's functions.
-fn start(recording: &Recording, imports: &Imports) -> Result<Profile<BlockWriter>, String> {
+fn start(recording: &Recording, refused: usize) -> Result<Profile<BlockWriter>, String> {
     let Setting { options, per_byte, seed, .. } = recording.setting;
-    let refused = (imports.replace)(options.mappings);
     if refused > 0
         && let Some(mut stream) = recording.stream()
     {
@@ -115,7 +117,6 @@ fn start(recording: &Recording, imports: &Imports) -> Result<Profile<BlockWriter
     }
     let profile = start_in_words(*per_byte, depth(options), BlockWriter, *seed);
     let profile = profile.map_err(|_| {
-        (imports.give_back)();
         recording.end_with_note(SAMPLED);
         SAMPLED.to_owned()
     })?;
@@ -126,7 +127,7 @@ fn start(recording: &Recording, imports: &Imports) -> Result<Profile<BlockWriter
 }
 
 /// Ends the recording and takes back all that was changed.
-fn end(recording: &Recording, imports: &Imports, profile: Profile<BlockWriter>) {
+fn end(recording: &Recording, replaced: Replaced, profile: Profile<BlockWriter>) {
     mapping_calls::record_no_more();
     own_thread::end_others();
     if !recording.has_ended() {
@@ -134,6 +135,6 @@ fn end(recording: &Recording, imports: &Imports, profile: Profile<BlockWriter>) 
     }
     recording.complete(DETACHED);
     profile.stop();
-    (imports.give_back)();
+    replaced.give_back();
     relay::unmap();
 }

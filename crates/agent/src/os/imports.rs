@@ -36,16 +36,16 @@ impl Replacement {
 
 /// Slots that were found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slots {
-    /// Those that were changed.
-    pub replaced: usize,
-    /// Those that the kernel did not let be written.
-    pub refused: usize,
+struct Slots {
+    /// Slots that were changed.
+    replaced: usize,
+    /// Slots that the kernel did not let be written.
+    refused: usize,
 }
 
 /// Which slots are replaced besides those that have the address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unbound {
+enum Unbound {
     /// Those of functions that were not called yet.
     Replaced,
     /// None.
@@ -156,9 +156,72 @@ impl Tables {
     }
 }
 
+/// Passes over the same objects: a thread that calls a function for the first time writes its slot meanwhile.
+const PASSES: u32 = 2;
+
+/// Functions that are replaced in a program that runs, until they are given back.
+#[derive(Debug)]
+pub struct Replaced {
+    functions: Vec<Replacement>,
+    /// An address in this library, whose own calls stay.
+    own: *const c_void,
+    /// Objects that were looked at last.
+    objects: Settled,
+    /// Passes over them.
+    passes: u32,
+    /// Slots that the kernel did not let be written.
+    pub refused: usize,
+}
+
+impl Replaced {
+    /// Replaces functions in the calls of all objects but the one that has this address: this library's own.
+    ///
+    /// # Safety
+    /// Each function can be called in place of the other one, for as long as the process lives.
+    pub unsafe fn new(functions: Vec<Replacement>, own: *const c_void) -> Self {
+        let mut replaced =
+            Self { functions: Vec::new(), own, objects: settled(), passes: 0, refused: 0 };
+        // SAFETY: as the caller promises.
+        unsafe { replaced.add(functions) };
+        replaced.passes = 1;
+        replaced
+    }
+
+    /// Replaces more of them.
+    ///
+    /// # Safety
+    /// As for [`new`](Self::new).
+    pub unsafe fn add(&mut self, functions: Vec<Replacement>) {
+        // SAFETY: as the caller promises.
+        let slots = unsafe { replace(&functions, Unbound::Replaced, &self.objects, self.own) };
+        self.refused += slots.refused;
+        self.functions.extend(functions);
+    }
+
+    /// Replaces them in objects that were loaded since.
+    pub fn renew(&mut self) {
+        if !self.objects.is_up_to_date() {
+            self.objects = settled();
+            self.passes = 0;
+        }
+        if self.passes < PASSES {
+            self.passes += 1;
+            // SAFETY: as whoever replaced them promised.
+            unsafe { replace(&self.functions, Unbound::Replaced, &self.objects, self.own) };
+        }
+    }
+
+    /// Has the objects call the functions from before.
+    pub fn give_back(self) {
+        let undone: Vec<Replacement> = self.functions.iter().map(Replacement::undone).collect();
+        // SAFETY: as whoever replaced them promised.
+        unsafe { replace(&undone, Unbound::Left, &settled(), self.own) };
+    }
+}
+
 /// Addresses of objects whose loading is complete, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Settled(Vec<u64>);
+struct Settled(Vec<u64>);
 
 /// Addresses of the objects that are listed now.
 fn listed() -> Vec<u64> {
@@ -173,7 +236,7 @@ fn listed() -> Vec<u64> {
 
 impl Settled {
     /// True if no object was loaded or unloaded since.
-    pub fn is_up_to_date(&self) -> bool {
+    fn is_up_to_date(&self) -> bool {
         listed() == self.0
     }
 }
@@ -181,7 +244,7 @@ impl Settled {
 /// The objects that are loaded. Waits for threads that load some.
 ///
 /// The calling thread must not hold a lock that a library's constructor waits for.
-pub fn settled() -> Settled {
+fn settled() -> Settled {
     let bases = listed();
     // The linker has one lock for all that it loads, from the list to the last relocation.
     // SAFETY: gives the program itself, of which no file is read.
@@ -198,7 +261,7 @@ pub fn settled() -> Settled {
 ///
 /// # Safety
 /// Each function can be called in place of the other one.
-pub unsafe fn replace(
+unsafe fn replace(
     replacements: &[Replacement],
     unbound: Unbound,
     settled: &Settled,
