@@ -67,6 +67,7 @@ test("what was measured of the process is shown as at its end", () => {
     memory: {
       seconds: [1, 2],
       rss: [2 ** 20, 2 ** 22],
+      cpu_seconds: [],
       parts: [
         { name: "malloc, in use", kind: "", bytes: [0, 2 ** 20] },
         { name: "stacks of threads", kind: "", bytes: [2 ** 20, 0] },

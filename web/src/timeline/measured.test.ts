@@ -2,7 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { rssAt, rssLine } from "./measured.ts";
 
-const memory = { seconds: [1, 2, 4], rss: [100, 200, 100], parts: [], advice: [], malloc_in_use: null, malloc: null };
+const memory = {
+  seconds: [1, 2, 4],
+  rss: [100, 200, 100],
+  cpu_seconds: [],
+  parts: [],
+  advice: [],
+  malloc_in_use: null,
+  malloc: null,
+};
 
 test("resident memory is a line between measurements, and nothing outside of them", () => {
   const heights = [0.5, 1, 1.5, 2, 3, 4, 5].map((time) => rssLine(memory, time));
