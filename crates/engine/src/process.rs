@@ -33,7 +33,7 @@ pub struct ResidentMemory {
     pub seconds: Vec<f64>,
     /// By the kernel's counter, in bytes.
     pub rss: Vec<u64>,
-    /// Seconds of CPU time of the process since its start; none if they were not recorded.
+    /// Seconds of CPU time of the process since the recording began; none if they were not recorded.
     pub cpu_seconds: Vec<f64>,
     /// What for; together about `rss`.
     pub parts: Vec<MemoryPart>,

@@ -10,6 +10,7 @@ use memtrail_recording::session::owner_of_live_packet;
 use memtrail_trace::header::Header;
 
 use crate::recording_facts;
+use crate::run::live_packets::{self, length_of_packets, whole_packets};
 
 /// Bytes of a trace.
 pub(crate) type Bytes = Box<dyn Deref<Target = [u8]>>;
@@ -41,25 +42,18 @@ fn live_packet(recording: &Recording) -> Option<Vec<u8>> {
     };
     // Each program that the process has been had its own.
     let mut paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
-    let bytes = fs::read(paths.rfind(is_own)?).ok()?;
-    let header = Header::parse(&bytes).ok().filter(|header| header.size > header.header_len())?;
-    // The process may have begun the next one meanwhile.
-    bytes.get(..header.size).map(<[u8]>::to_vec)
+    live_packets::read(paths.rfind(is_own)?.as_ref())
 }
 
 /// True if a trace ends with this packet, or has it by now with more in it.
 fn has_begun(trace: &[u8], packet: &[u8]) -> bool {
-    let (mut rest, mut last): (_, &[u8]) = (trace, &[]);
-    while let Ok(header) = Header::parse(rest)
-        && let Some((whole, behind)) =
-            rest.split_at_checked(header.size).filter(|_| header.size > 0)
-    {
-        (last, rest) = (whole, behind);
-    }
-    let events = |packet: &'_ [u8]| Header::parse(packet).map_or(0, |header| header.header_len());
-    let (of_last, of_packet) = (&last[events(last)..], &packet[events(packet)..]);
+    let events = |found: Option<(Header, &'_ [u8])>| {
+        found.map_or_else(Vec::new, |(header, packet)| packet[header.header_len()..].to_vec())
+    };
+    let last = events(whole_packets(trace).last());
     // A half packet at the end is this one.
-    of_last.starts_with(of_packet) || !rest.is_empty()
+    last.starts_with(&events(whole_packets(packet).next()))
+        || length_of_packets(trace) < trace.len()
 }
 
 #[cfg(test)]

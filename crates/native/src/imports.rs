@@ -59,7 +59,7 @@ const OF_ALLOCATOR: [&CStr; 13] = [
     c"__deregister_frame_info_bases",
 ];
 
-/// What replaces a function that the program calls, if no other definition of it comes first.
+/// The replacement of a function that the program calls, if no other definition of it comes first.
 fn replacement(name: &'static CStr, before: *mut c_void) -> Option<Replacement> {
     if !scope::is_called(name, before) {
         return None;

@@ -11,7 +11,7 @@ pub(crate) fn is_imported(address: *const c_void) -> bool {
     place_of(address).is_imported
 }
 
-/// Whether a function is of this library.
+/// True if a function is of this library.
 pub(crate) fn is_ours(function: *const c_void) -> bool {
     object_of(function) == object_of(is_ours as fn(_) -> _ as *const c_void)
 }
@@ -24,8 +24,8 @@ pub(crate) fn file_of(address: *const c_void) -> &'static CStr {
 /// The place of an address. The search looks through all symbols of its object.
 struct Place {
     file: &'static CStr,
-    /// Whether the symbol there is one that this imports: an executable with a fixed address has jumps to functions of
-    /// libraries, which stand for these.
+    /// True if the symbol there is one that this imports. An executable with a fixed address has jumps to functions of libraries,
+    /// which stand for these.
     is_imported: bool,
 }
 

@@ -1,4 +1,5 @@
-//! Where the program's own definitions are: behind this library's, or, if it was loaded while the program ran, before them.
+//! Definitions that the program calls without this library. They come behind this library's, or before them if it was loaded while
+//! the program ran.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::{null, null_mut};

@@ -5,6 +5,7 @@
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
 use crate::pending;
 use crate::rate::{Rate, Unit};
@@ -13,6 +14,9 @@ use crate::thread::{Drawn, Suspension};
 use crate::tracker::{Allocation, Tracker};
 use crate::value::Value;
 use crate::{fork, thread};
+
+/// Between looks at whether callbacks have ended.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A tracker of any type. Data that is not its own is dropped.
 trait AnyTracker: Send + Sync {
@@ -235,6 +239,27 @@ impl<T: Tracker> Profile<T> {
         let profile = ManuallyDrop::new(self);
         // SAFETY: the profile is not used again.
         unsafe { profile.end() }
+    }
+
+    /// Stops sampling, and waits for callbacks under way, but no longer than this. False if some go on: a signal handler may have left
+    /// one for good. Then the tracker stays, and no other profile can be started.
+    ///
+    /// # Panics
+    /// In a callback.
+    pub fn stop_within(self, patience: Duration) -> bool {
+        assert!(thread::uses() == 0, "a profile cannot be stopped by a callback");
+        let profile = ManuallyDrop::new(self);
+        CURRENT.store(std::ptr::null_mut(), SeqCst);
+        let begun = Instant::now();
+        while IN_USE.load(SeqCst) != 0 {
+            if begun.elapsed() > patience {
+                return false;
+            }
+            std::thread::sleep(PAUSE);
+        }
+        // SAFETY: the profile is not used again.
+        drop(unsafe { profile.end() });
+        true
     }
 
     /// Keeps the profile until the process's end. Its uses cost less, as nothing has to wait for them.

@@ -71,7 +71,7 @@ impl Frame {
 pub enum Caller {
     /// This one.
     Frame(Frame),
-    /// There is none: the thread began with it.
+    /// No caller: the thread began with this frame.
     None,
     /// The kernel: a signal interrupted the thread.
     Signal,

@@ -1507,7 +1507,7 @@ export type ResidentMemory = {
   seconds: Array<number>,
   /** By the kernel's counter, in bytes. */
   rss: Array<number>,
-  /** Seconds of CPU time of the process since its start; none if they were not recorded. */
+  /** Seconds of CPU time of the process since the recording began; none if they were not recorded. */
   cpu_seconds: Array<number>,
   /** What for; together about `rss`. */
   parts: Array<MemoryPart>,

@@ -22,7 +22,7 @@ use crate::os::own_thread;
 use crate::recording::relay;
 use crate::recording::report::report;
 
-/// What a library does in a program that it is attached to.
+/// The part of an attachment that depends on the library.
 pub(crate) struct Attached {
     /// Gets the library ready, once.
     pub(crate) prepare: fn(),

@@ -17,7 +17,6 @@ use crate::lifecycle::pending_start::{PendingStart, prepare};
 use crate::lifecycle::recorded::{self, Recorded};
 use crate::lifecycle::{injected, start, thread_end};
 use crate::os::errno::keeping_errno;
-use crate::os::program::remember_name;
 use crate::os::{deadly_signal, ffi_guard, forked, heap};
 use crate::recording;
 use crate::sampling::handover;
@@ -76,10 +75,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char) {
 }
 
 fn install() {
-    ffi_guard::install(for_want_of_memory);
-    // SAFETY: the library is being loaded. In a program that runs, the variable is there as well.
-    unsafe { remember_name() };
-    recorded::prepare(&RECORDED);
+    recorded::install(&RECORDED, for_want_of_memory);
 }
 
 /// Gets the library ready in a program that runs, once.

@@ -2,6 +2,9 @@
 
 use std::sync::OnceLock;
 
+use crate::os::ffi_guard;
+use crate::os::program::remember_name;
+
 /// The recording.
 pub(crate) struct Recorded {
     /// Whether one was begun in this process or before it forked.
@@ -23,8 +26,16 @@ pub(crate) struct Recorded {
 static RECORDED: OnceLock<&'static Recorded> = OnceLock::new();
 
 /// This is what the recording does, should there be one.
-pub(crate) fn prepare(recorded: &'static Recorded) {
+fn prepare(recorded: &'static Recorded) {
     RECORDED.get_or_init(|| recorded);
+}
+
+/// Gets the library ready: this is what the recording does, should there be one, and where memory is exhausted.
+pub(crate) fn install(recorded: &'static Recorded, for_want_of_memory: fn()) {
+    ffi_guard::install(for_want_of_memory);
+    // SAFETY: the library is being loaded. In a program that runs, the variable is there as well.
+    unsafe { remember_name() };
+    prepare(recorded);
 }
 
 /// The recording, if one was begun in this process or before it forked.

@@ -7,6 +7,7 @@
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use memtrail_recording::session::Options;
 use memtrail_sampler::{Profile, Registers, events, start_in_words};
@@ -24,7 +25,7 @@ use crate::os::imports::Replaced;
 use crate::os::{heap, own_thread};
 use crate::recording::relay;
 
-/// How functions of this library come before those of the program's allocator, and go again.
+/// The way in which functions of this library come before those of the program's allocator.
 #[derive(Debug)]
 pub struct Imports {
     /// Finds the allocator's functions. The error is a reason.
@@ -39,6 +40,8 @@ static ATTACHED: Attached = Attached { prepare: begin_library, follow };
 
 const UNSEEN: &str = "not recorded of an attached program: exec and _exit, frees by addresses of functions that the program \
      had stored before, and filters of system calls (seccomp), which must allow the agent's";
+/// Time for threads that sample to end that.
+const PATIENCE: Duration = Duration::from_secs(2);
 const SAMPLED: &str = "samples its calls of malloc by itself, with memtrail's sampler";
 
 /// The library has been loaded into a program that runs.
@@ -63,7 +66,7 @@ pub unsafe fn attach(session: *const c_char, main_thread: u64, imports: &'static
 /// Records until somebody asks to end it, or the program ends. The error is a reason.
 fn follow(session: &Path) -> Result<(), String> {
     let imports = *IMPORTS.get().ok_or("was not attached")?;
-    // What libc allocates for this thread is not the program's.
+    // Blocks that libc allocates for this thread are not the program's.
     events::suspended(|| {
         let options = attachment::join(session)?;
         (imports.find)()?;
@@ -123,6 +126,8 @@ fn start(recording: &Recording, refused: usize) -> Result<Profile<BlockWriter>, 
     if options.mappings {
         mapping_calls::record();
     }
+    // The program is sampled from here on.
+    recording.report();
     Ok(profile)
 }
 
@@ -134,7 +139,7 @@ fn end(recording: &Recording, replaced: Replaced, profile: Profile<BlockWriter>)
         measure(recording, &Registers::here());
     }
     recording.complete(DETACHED);
-    profile.stop();
+    profile.stop_within(PATIENCE);
     replaced.give_back();
     relay::unmap();
 }

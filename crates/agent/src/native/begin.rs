@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memtrail_recording::session::{State, live_packet_name};
+use memtrail_recording::session::live_packet_name;
 use memtrail_recording::{RecordedRuntime, Sampling};
 use memtrail_trace::BlockId;
 use memtrail_trace::write::{StreamWriter, Version};
@@ -19,10 +19,10 @@ use crate::recording::live_packet;
 use crate::recording::modules::Modules;
 use crate::recording::output::{FileKind, Output};
 use crate::recording::rate_log::RateLog;
-use crate::recording::report::report;
 use crate::recording::room::Room;
 
-/// Makes the recording's folder and begins its trace. The reason is the error.
+/// Makes the recording's folder and begins its trace. The launcher is [told](Recording::report) by the caller. The reason is the
+/// error.
 pub(super) fn begin(
     setting: &'static Setting,
     forked_from: Option<u32>,
@@ -44,8 +44,7 @@ pub(super) fn begin(
         .with_limit(setting.options.largest_trace());
     output.append(&folder, &info_packet(&setting.options, &description)).map_err(failed)?;
     folder.save(&description).map_err(|error| failed(error.errno))?;
-    let (path, image) = (folder.path().to_owned(), folder.image());
-    let tail = setting.session.join(live_packet_name(pid, image, 0));
+    let tail = setting.session.join(live_packet_name(pid, folder.image(), 0));
     let memory = live_packet::map(Some(&tail)).ok_or("there is no memory for its trace")?;
     let first = BlockId(0);
     let writer = StreamWriter::new(memory, Version::V2, u64::from(pid), DOMAIN, clock.now(), first)
@@ -61,9 +60,7 @@ pub(super) fn begin(
     let files = Files { setting, clock, folder, output, room, rates, modules, description };
     let stream = Stream::new(files, writer);
     let mappings = Mappings::new(setting.per_byte, setting.seed);
-    let recording = Recording::install(setting, (pid, epoch), resident, stream, mappings);
-    report(&setting.session, pid, image, State::Recording { folder: path, failure: None });
-    Ok(recording)
+    Ok(Recording::install(setting, (pid, epoch), resident, stream, mappings))
 }
 
 fn of_native_program(setting: &Setting, forked_from: Option<u32>) -> Recorded<'_> {

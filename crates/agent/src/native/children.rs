@@ -33,6 +33,7 @@ fn of_child(parent: &'static Recording) -> Option<&'static Recording> {
     }
     parent.close_inherited();
     let begun = begin(parent.setting, Some(parent.pid), parent.epoch + 1).ok()?;
+    begun.report();
     BEGINS.store(false, Release);
     Some(begun)
 }

@@ -62,6 +62,13 @@ impl Recording {
         recording
     }
 
+    /// Tells the launcher that the recording has begun.
+    pub(super) fn report(&self) {
+        if let Some(stream) = self.stream() {
+            stream.report(None);
+        }
+    }
+
     /// The trace, unless this thread was interrupted while it wrote.
     pub(super) fn stream(&self) -> Option<LockGuard<'_, Stream>> {
         let stream = self.stream.lock_unless_ending();

@@ -23,7 +23,6 @@ use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::errno::keeping_errno;
 use crate::os::own_thread::LONG_PATIENCE;
-use crate::os::program::remember_name;
 use crate::os::{deadly_signal, ffi_guard, heap, own_thread, private_stack, thread_exit};
 use crate::recording::end::NO_MEMORY;
 use crate::recording::relay;
@@ -96,10 +95,7 @@ pub unsafe fn load(count: c_int, arguments: *const *const c_char, is_bypassed: b
 }
 
 fn install() {
-    ffi_guard::install(for_want_of_memory);
-    // SAFETY: the library is being loaded. In a program that runs, the variable is there as well.
-    unsafe { remember_name() };
-    recorded::prepare(&RECORDED);
+    recorded::install(&RECORDED, for_want_of_memory);
 }
 
 /// Gets the library ready in a program that runs, once.
@@ -137,7 +133,7 @@ fn start(
     }
     let setting = Setting::keep(options, session, arguments).map_err(refused)?;
     thread_exit::prepare(thread_ends);
-    begin(setting, None, 0).map_err(refused)?;
+    begin(setting, None, 0).map_err(refused)?.report();
     let snapshots = setting.options.snapshots.clone();
     if let Some(options) = &snapshots {
         take::prepare();

@@ -57,6 +57,7 @@ impl Resident {
     /// thread, and then measures, too. None runs while it writes, which is short.
     pub(super) fn measure(&self, session: &Path, function: &Registers) -> Duration {
         let mut figures = MemoryFigures::new(self.age());
+        figures.cpu = Some(self.clock.cpu());
         process::measure(session, &[], &mut figures);
         let counted = is_uninterrupted(function).then(|| {
             let mut counted = MemoryFigures::default();

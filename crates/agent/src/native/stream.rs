@@ -246,8 +246,12 @@ impl Stream {
 
     /// Tells the launcher that the trace ends before the program does.
     fn report_failure(&self, errno: i32) {
+        self.report(Some(WriteFailure { errno, lost: self.lost }));
+    }
+
+    /// Tells the launcher of the recording, and what ended its trace, if anything did.
+    pub(super) fn report(&self, failure: Option<WriteFailure>) {
         let Files { setting, folder, description, .. } = &self.files;
-        let failure = Some(WriteFailure { errno, lost: self.lost });
         let state = State::Recording { folder: folder.path().to_owned(), failure };
         report(&setting.session, description.pid, folder.image(), state);
     }

@@ -1,5 +1,7 @@
 //! The recording's clock: monotonic, tied once to the world's.
 
+use std::time::Duration;
+
 use memtrail_trace::Timestamp;
 
 #[derive(Clone, Copy)]
@@ -8,6 +10,8 @@ pub(crate) struct Clock {
     pub(crate) start: Timestamp,
     /// Monotonic time at the start, nanoseconds.
     pub(crate) monotonic: u64,
+    /// CPU time of the process at the start, nanoseconds: an attached program has worked before.
+    cpu: u64,
 }
 
 fn read(clock: libc::clockid_t) -> u64 {
@@ -105,7 +109,13 @@ impl Clock {
     /// Ties the two clocks together, now.
     pub(crate) fn start() -> Self {
         let monotonic = monotonic();
-        Self { start: Timestamp(read(libc::CLOCK_REALTIME) / 1000), monotonic }
+        let start = Timestamp(read(libc::CLOCK_REALTIME) / 1000);
+        Self { start, monotonic, cpu: of_process() }
+    }
+
+    /// CPU time that the process has used since the start.
+    pub(crate) fn cpu(&self) -> Duration {
+        Duration::from_nanos(of_process().saturating_sub(self.cpu))
     }
 
     #[inline]

@@ -13,6 +13,8 @@ use std::sync::atomic::{
     Ordering::{Acquire, Release},
 };
 
+use memtrail_recording::mappings::Mapping;
+
 use crate::os::objects::{LoadedObject, find_in_objects};
 
 /// A function that objects are to call in another's place.
@@ -27,7 +29,7 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// What undoes it.
+    /// The replacement that undoes this one.
     #[must_use]
     pub const fn undone(&self) -> Self {
         Self { name: self.name, before: self.after, after: self.before }
@@ -43,12 +45,10 @@ struct Slots {
     refused: usize,
 }
 
-/// Which slots are replaced besides those that have the address.
+/// The treatment of slots whose function was not called yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unbound {
-    /// Those of functions that were not called yet.
     Replaced,
-    /// None.
     Left,
 }
 
@@ -75,6 +75,9 @@ mod kind {
     pub(super) const DATA: u32 = 1025;
     pub(super) const JUMP: u32 = 1026;
 }
+
+/// The section of symbols that an object imports (`elf.h`).
+const UNDEFINED: u16 = 0;
 
 /// The linker's notes on what it filled in (`Elf64_Rela`).
 #[repr(C)]
@@ -147,12 +150,18 @@ impl Tables {
         })
     }
 
-    /// The name of the symbol with this number.
-    fn name(&self, symbol: usize) -> &CStr {
+    /// The symbol with this number.
+    fn symbol(&self, number: usize) -> &libc::Elf64_Sym {
         let symbols = with_exposed_provenance::<libc::Elf64_Sym>(self.symbols as usize);
+        // SAFETY: a relocation of the object, which is loaded while this is borrowed, has the number.
+        unsafe { &*symbols.add(number) }
+    }
+
+    /// A symbol's name.
+    fn name(&self, symbol: &libc::Elf64_Sym) -> &CStr {
         let strings = with_exposed_provenance::<i8>(self.strings as usize);
         // SAFETY: the linker has looked this symbol up by its name.
-        unsafe { CStr::from_ptr(strings.add((*symbols.add(symbol)).st_name as usize).cast()) }
+        unsafe { CStr::from_ptr(strings.add(symbol.st_name as usize).cast()) }
     }
 }
 
@@ -290,7 +299,8 @@ unsafe fn replace_in(
     let Some(tables) = Tables::of(object) else { return };
     let mut writable = Writable::new(object);
     for relocation in tables.relocations().filter(|relocation| relocation.holds_address()) {
-        let name = tables.name(relocation.symbol());
+        let symbol = tables.symbol(relocation.symbol());
+        let name = tables.name(symbol);
         let Some(wanted) = replacements.iter().find(|wanted| wanted.name == name) else { continue };
         let address = object.bias.wrapping_add(relocation.offset);
         if !address.is_multiple_of(8) || !object.contains(address) {
@@ -299,10 +309,11 @@ unsafe fn replace_in(
         // SAFETY: a word of the object's, which the linker filled in.
         let slot = unsafe { AtomicU64::from_ptr(with_exposed_provenance_mut(address as usize)) };
         let value = slot.load(Acquire);
+        // A function of the object's own would look like a stub.
         let is_unbound = unbound == Unbound::Replaced
             && relocation.kind() == kind::JUMP
-            && object.contains(value)
-            && value != wanted.after;
+            && symbol.st_shndx == UNDEFINED
+            && object.contains(value);
         if value != wanted.before && !is_unbound {
             continue;
         }
@@ -320,6 +331,8 @@ struct Writable {
     protected: Range<u64>,
     /// True if it can be written by now; nothing if that was not tried.
     is_open: Option<bool>,
+    /// Pages that could not be written before.
+    opened: Vec<Range<u64>>,
 }
 
 impl Writable {
@@ -328,7 +341,7 @@ impl Writable {
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
         let relocated = object.relocated_read_only().unwrap_or(0..0);
         let protected = relocated.start / page * page..relocated.end / page * page;
-        Self { protected, is_open: None }
+        Self { protected, is_open: None, opened: Vec::new() }
     }
 
     /// True if the word at an address can be written.
@@ -336,15 +349,35 @@ impl Writable {
         if !self.protected.contains(&address) {
             return true;
         }
-        let protected = &self.protected;
-        *self.is_open.get_or_insert_with(|| protect(protected, libc::PROT_READ | libc::PROT_WRITE))
+        if self.is_open.is_none() {
+            self.is_open = Some(self.open());
+        }
+        self.is_open == Some(true)
+    }
+
+    /// Lets those pages be written that the program itself cannot write. False if the system does not.
+    fn open(&mut self) -> bool {
+        let Ok(maps) = std::fs::read("/proc/self/maps") else { return false };
+        let mappings = maps.split(|&byte| byte == b'\n').filter_map(Mapping::parse);
+        for mapping in mappings.filter(|mapping| !mapping.is_data()) {
+            let Range { start, end } = mapping.addresses;
+            let pages = start.max(self.protected.start)..end.min(self.protected.end);
+            if pages.is_empty() {
+                continue;
+            }
+            if !protect(&pages, libc::PROT_READ | libc::PROT_WRITE) {
+                return false;
+            }
+            self.opened.push(pages);
+        }
+        true
     }
 }
 
 impl Drop for Writable {
     fn drop(&mut self) {
-        if self.is_open == Some(true) {
-            protect(&self.protected, libc::PROT_READ);
+        for pages in &self.opened {
+            protect(pages, libc::PROT_READ);
         }
     }
 }

@@ -70,7 +70,8 @@ fn measure(recorder: &Recorder, [memory, collections]: &mut [FigureLog; 2]) {
         let begun = thread_cpu_time();
         let elapsed = files.clock.now().0.saturating_sub(files.clock.start.0);
         let elapsed = Duration::from_micros(elapsed);
-        let figures = log.measure(files.target, elapsed);
+        let mut figures = log.measure(files.target, elapsed);
+        figures.cpu = Some(files.clock.cpu());
         let collected = recorder.collections.figures(files.target, elapsed, are_ours);
         // A file that cannot be written leaves the other one as it is.
         let written = [

@@ -138,11 +138,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Err(Failure::new(Kind::Usage, message)
             .hint("moments of a program that runs: auto, every-major, request, off"));
     }
-    if args.memory.native && args.snapshots.is_of_ocaml() {
-        let message =
-            "snapshots of native programs are taken at the end, on request or at intervals";
-        return Err(Failure::new(Kind::Usage, message)
-            .hint("--snapshot auto, --snapshot request, --snapshot off or --every 10s"));
+    if args.memory.native {
+        args.snapshots
+            .check_native("--snapshot auto, --snapshot request, --snapshot off or --every 10s")?;
     }
     let options = resolve(args)?;
     let not_there = |failure| refusal::unless_it_ends(args.pid, failure);

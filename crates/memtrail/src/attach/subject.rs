@@ -39,7 +39,7 @@ impl Subject {
         refuse_by_status(pid, &status)?;
         let executable = MappedFile::open(format!("/proc/{pid}/exe").as_ref()).map_err(unseen)?;
         if is_native {
-            refuse_by_linking(pid, &executable)?;
+            refuse_by_linking(pid, &executable, true)?;
         } else {
             refuse_by_program(pid, &executable)?;
         }
@@ -114,17 +114,23 @@ fn refuse_by_program(pid: u32, file: &[u8]) -> Result<(), Failure> {
             )));
         }
     }
-    refuse_by_linking(pid, file)
+    refuse_by_linking(pid, file, false)
 }
 
-fn refuse_by_linking(pid: u32, file: &[u8]) -> Result<(), Failure> {
-    let refuse = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
-    match interpreter(file) {
-        Interpreter::None => Err(refuse("is statically linked: no agent can be loaded into it")),
-        Interpreter::Path(linker) if !preload::is_glibc(linker) => Err(refuse(preload::OTHER_LIBC)
-            .hint(format_args!("take heap snapshots of it: memtrail snapshot {pid}"))),
-        _ => Ok(()),
-    }
+/// Refuses a program that cannot load the agent. One that is no OCaml program has no heap to be looked at instead.
+fn refuse_by_linking(pid: u32, file: &[u8], is_native: bool) -> Result<(), Failure> {
+    let why = match interpreter(file) {
+        Interpreter::None => preload::STATIC,
+        Interpreter::OtherMachine => preload::OTHER_MACHINE,
+        Interpreter::Path(linker) if !preload::is_glibc(linker) => preload::OTHER_LIBC,
+        Interpreter::Path(_) | Interpreter::NoProgram => return Ok(()),
+    };
+    let failure = Failure::new(Kind::Input, format_args!("process {pid} {why}"));
+    Err(if is_native {
+        failure
+    } else {
+        failure.hint(format_args!("take heap snapshots of it: memtrail snapshot {pid}"))
+    })
 }
 
 /// The agent's file, the session and the recording have paths, which must lead to the same files there.
@@ -146,4 +152,19 @@ fn auxiliary_entry(bytes: &[u8], wanted: u64) -> Option<u64> {
     let word = |bytes: &[u8]| bytes.first_chunk().copied().map(u64::from_le_bytes);
     let mut entries = bytes.chunks_exact(16);
     entries.find(|entry| word(entry) == Some(wanted)).and_then(|entry| word(entry.get(8..)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_that_cannot_load_the_agent_are_refused() {
+        let own = std::fs::read("/proc/self/exe").expect("this program");
+        assert!(refuse_by_linking(1, &own, true).is_ok());
+        let mut of_32_bits = own;
+        // EI_CLASS (`elf.h`).
+        of_32_bits[4] = 1;
+        assert!(refuse_by_linking(1, &of_32_bits, true).is_err());
+    }
 }

@@ -12,19 +12,52 @@ use memtrail_trace::header::Header;
 /// error comes with the number of blocks that are lost by it; the trace is as it was.
 pub(super) fn append(tail: &Path, trace: &Path) -> Result<(), (io::Error, u64)> {
     let bytes = fs::read(tail).map_err(|error| (error, 0))?;
-    let Ok(header) = Header::parse(&bytes) else { return Ok(()) };
-    let Some(packet) = bytes.get(..header.size).filter(|_| header.size > header.header_len())
-    else {
-        return Ok(());
-    };
-    append_packet(&counted(packet, &header), trace)
+    let Some((header, packet)) = first_packet(&bytes) else { return Ok(()) };
+    append_packet(&packet, trace)
         .map_err(|error| (error, header.end_id.saturating_sub(header.first_id)))
+}
+
+/// The packet in `tail`, which its process may be filling; none if nothing is in it.
+pub(crate) fn read(tail: &Path) -> Option<Vec<u8>> {
+    const READS: u32 = 5;
+    let begun = |header: &Header| (header.begin, header.first_id);
+    // The process may begin another packet while this one is read.
+    (0..READS).find_map(|_| {
+        let bytes = fs::read(tail).ok()?;
+        let (header, packet) = first_packet(&bytes)?;
+        let now = Header::parse(&fs::read(tail).ok()?).ok()?;
+        (begun(&header) == begun(&now)).then_some(packet)
+    })
+}
+
+/// The packet that these bytes begin with, unless nothing is in it.
+fn first_packet(bytes: &[u8]) -> Option<(Header, Vec<u8>)> {
+    let header = Header::parse(bytes).ok()?;
+    let packet = bytes.get(..header.size).filter(|_| header.size > header.header_len())?;
+    let packet = counted(packet, &header);
+    Some((header, packet))
+}
+
+/// The whole packets of a trace.
+pub(crate) fn whole_packets(trace: &[u8]) -> impl Iterator<Item = (Header, &[u8])> {
+    let mut rest = trace;
+    std::iter::from_fn(move || {
+        let header = Header::parse(rest).ok().filter(|header| header.size > 0)?;
+        let (packet, behind) = rest.split_at_checked(header.size)?;
+        rest = behind;
+        Some((header, packet))
+    })
+}
+
+/// Their bytes together.
+pub(crate) fn length_of_packets(trace: &[u8]) -> usize {
+    whole_packets(trace).map(|(_, packet)| packet.len()).sum()
 }
 
 fn append_packet(packet: &[u8], trace: &Path) -> io::Result<()> {
     let mut file = fs::OpenOptions::new().read(true).append(true).open(trace)?;
     // The process may have ended in the midst of writing it.
-    let length = whole_packets(&MappedFile::open(trace)?);
+    let length = length_of_packets(&MappedFile::open(trace)?) as u64;
     if length < file.metadata()?.len() {
         file.set_len(length)?;
     }
@@ -58,30 +91,12 @@ fn counted(packet: &[u8], header: &Header) -> Vec<u8> {
     packet
 }
 
-/// Bytes of a trace up to the end of its last whole packet.
-fn whole_packets(bytes: &[u8]) -> u64 {
-    let mut rest = bytes;
-    while let Ok(header) = Header::parse(rest)
-        && let Some((_, behind)) = rest.split_at_checked(header.size).filter(|_| header.size > 0)
-    {
-        rest = behind;
-    }
-    (bytes.len() - rest.len()) as u64
-}
-
 /// Blocks in a trace, as its packets' headers say: of a process that was killed, nobody
 /// else does. As far as the packets are whole.
 pub(super) fn blocks(trace: &Path) -> io::Result<u64> {
     let bytes = MappedFile::open(trace)?;
-    let mut rest: &[u8] = &bytes;
-    let mut blocks = 0;
-    while let Ok(header) = Header::parse(rest)
-        && let Some((_, behind)) = rest.split_at_checked(header.size)
-    {
-        blocks += header.end_id.saturating_sub(header.first_id);
-        rest = behind;
-    }
-    Ok(blocks)
+    let blocks = |header: &Header| header.end_id.saturating_sub(header.first_id);
+    Ok(whole_packets(&bytes).map(|(header, _)| blocks(&header)).sum())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ mod in_use;
 mod keeper;
 pub(crate) mod labels;
 mod launch;
-mod live_packets;
+pub(crate) mod live_packets;
 mod native;
 mod native_names;
 mod nothing_recorded;

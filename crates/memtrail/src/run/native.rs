@@ -58,13 +58,11 @@ impl Args {
                 Failure::new(Kind::Usage, message).hint("memtrail run --native --mmap -- PROGRAM")
             );
         }
-        if self.which() == Native::Only && snapshots.is_of_ocaml() {
-            return Err(Failure::new(
-                Kind::Usage,
-                "snapshots of native programs are taken at the end, on request or at intervals",
-            )
-            .hint("--snapshot exit, --snapshot request, --every 10s, or several of them"));
+        match self.which() {
+            Native::Only => snapshots.check_native(
+                "--snapshot exit, --snapshot request, --every 10s, or several of them",
+            ),
+            Native::None | Native::Also => Ok(()),
         }
-        Ok(())
     }
 }

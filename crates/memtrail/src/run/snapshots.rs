@@ -3,6 +3,8 @@
 use memtrail_recording::session::SnapshotOptions;
 use memtrail_text::Size;
 
+use crate::error::{Failure, Kind};
+
 /// Options about heap snapshots.
 #[derive(Clone, clap::Args)]
 #[command(next_help_heading = "Heap snapshots")]
@@ -64,8 +66,18 @@ impl Args {
         known.into_iter().find(|(when, _)| self.moments.contains(when)).map(|(_, name)| name)
     }
 
+    /// Refuses moments of snapshots that native programs do not have. The hint names those that they have.
+    pub(crate) fn check_native(&self, hint: &str) -> Result<(), Failure> {
+        if !self.is_of_ocaml() {
+            return Ok(());
+        }
+        let message =
+            "snapshots of native programs are taken at the end, on request or at intervals";
+        Err(Failure::new(Kind::Usage, message).hint(hint))
+    }
+
     /// Whether something is wanted that only OCaml programs have.
-    pub(crate) fn is_of_ocaml(&self) -> bool {
+    fn is_of_ocaml(&self) -> bool {
         let Self { moments, signal: _, above, at_most: _, every: _, contents } = self;
         let is_of_all =
             |when: &When| matches!(when, When::Auto | When::Exit | When::Request | When::Off);

@@ -8,7 +8,7 @@
 //! | `memtrail memory 1` | the first line; the number is the format's version |
 //! | `m ELAPSED NAME=BYTES NAME=BYTES …` | figures, so many microseconds after the recording began |
 //!
-//! One of the names is `cpu-us`: microseconds of CPU time that the process has used since its start.
+//! One of the names is `cpu-us`: microseconds of CPU time that the process has used since the recording began.
 //!
 //! A figure that could not be had is absent. Readers pass over names that they do not know, so new
 //! figures do not raise the version.
@@ -86,7 +86,7 @@ figures! {
 pub struct MemoryFigures {
     /// Since the recording began.
     pub elapsed: Duration,
-    /// CPU time of the process since its start, if it could be had.
+    /// CPU time of the process since the recording began, if it could be had.
     pub cpu: Option<Duration>,
     values: [Option<Bytes>; Figure::ALL.len()],
 }

@@ -82,7 +82,7 @@ pub struct MemoryTable {
     pub peak_rss: Option<Bytes>,
     /// Swapped out, besides.
     pub swapped: Option<Bytes>,
-    /// CPU time of the process until then.
+    /// CPU time of the process from the beginning of the recording until then.
     pub cpu: Option<Duration>,
     /// What for, a row for each part.
     pub rows: Vec<Row>,

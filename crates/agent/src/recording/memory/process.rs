@@ -2,14 +2,13 @@
 
 use std::io::Read as _;
 use std::path::Path;
-use std::time::Duration;
 
 use memtrail_heap::Bytes;
 use memtrail_recording::mappings::field_of_status;
 use memtrail_recording::memory::resident::{self, Known, RuntimeMemory};
 use memtrail_recording::memory::{Figure, MemoryFigures};
 
-use crate::os::{clock, heap, private_stack};
+use crate::os::{heap, private_stack};
 
 /// Adds the kernel's figures. `runtime` is memory of the OCaml runtime, if there is one.
 pub(crate) fn measure(session: &Path, runtime: &[RuntimeMemory], figures: &mut MemoryFigures) {
@@ -22,7 +21,6 @@ pub(crate) fn measure(session: &Path, runtime: &[RuntimeMemory], figures: &mut M
         agent_heap: Bytes(heap::in_use() as u64 + memtrail_sampler::memory_of_tables().0),
         runtime,
     };
-    figures.cpu = Some(Duration::from_nanos(clock::of_process()));
     // Both at once, and only then looked at: the program goes on.
     let smaps = read_smaps();
     let status = std::fs::read("/proc/self/status");
