@@ -29,10 +29,10 @@ pub mod fingerprint {
     pub const FRAME_TABLE_SINGLE: &str = "caml_frame_descriptors";
     /// `runtime/frame_descriptors.c`: the same in 5.x.
     pub const FRAME_TABLE_MULTICORE: &str = "caml_get_frame_descrs";
-    /// `runtime/globroots.c`; 5.1 replaced it by its plural.
+    /// `runtime/globroots.c`, in native code only; 5.1 replaced it by its plural.
     pub const UNTIL_5_0: &str = "caml_register_dyn_global";
-    /// `runtime/globroots.c`.
-    pub const SINCE_5_1: &str = "caml_register_dyn_globals";
+    /// `runtime/runtime_events.c`: events of the program's own.
+    pub const SINCE_5_1: &str = "caml_runtime_events_user_register";
     /// `runtime/domain.c`.
     pub const SINCE_5_2: &str = "caml_interrupt_all_signal_safe";
     /// `runtime/memprof.c`: here the sampler works.

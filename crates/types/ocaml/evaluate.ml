@@ -196,6 +196,31 @@ and bind_parameter scope id declared argument =
   in
   Hashtbl.replace scope.idents (Ident.unique_name id) (Module value)
 
+(* A type of a module is equal to another one, by the name that leads to it. *)
+let rec constrain scope value name ty =
+  match (value, name) with
+  | Structure inner, [ name ] -> (
+      match Hashtbl.find_opt inner.types name with
+      | None -> ()
+      | Some old ->
+          let equal = { (declare scope "" (Equal ty)) with name = name_in inner name } in
+          let is_old _ entity =
+            match entity with Scope.Type declared when declared == old -> Some (Scope.Type (lazy equal)) | other -> Some other
+          in
+          Hashtbl.filter_map_inplace is_old inner.idents;
+          Hashtbl.replace inner.types name (lazy equal))
+  | Structure inner, name :: rest -> (
+      match Hashtbl.find_opt inner.modules name with
+      | Some value -> constrain scope (value_of value) rest ty
+      | None -> ())
+  | _ -> ()
+
+(* A first-class module: one of a module type, with types that are fixed in [scope]. *)
+let of_package ?is_parameter scope { within; type_path; meaning } constraints =
+  let value = of_module_type ?is_parameter within type_path meaning in
+  List.iter (fun (name, ty) -> constrain scope value name ty) constraints;
+  value
+
 let rec structure_within me =
   match me.mod_desc with
   | Tmod_structure structure -> Some structure

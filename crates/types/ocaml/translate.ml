@@ -323,7 +323,7 @@ and extend { ext_name; ext_scope; ext; _ } =
 
 (* The module of a first-class module's type. *)
 and package scope path constraints =
-  let { Scope.within; type_path; meaning } = Evaluate.module_type_at scope path in
+  let ({ Scope.within; type_path; meaning } as found) = Evaluate.module_type_at scope path in
   let key = (within.number, type_path, List.map (fun (name, _, number) -> (name, number)) constraints) in
   match Hashtbl.find_opt package_numbers key with
   | Some number -> number
@@ -332,29 +332,11 @@ and package scope path constraints =
       Hashtbl.replace package_numbers key number;
       Queue.push
         (fun () ->
-          let value = Evaluate.of_module_type within type_path meaning in
-          List.iter (fun (name, ty, _) -> constrain scope value name ty) constraints;
+          let constraints = List.map (fun (name, ty, _) -> (name, ty)) constraints in
+          let value = Evaluate.of_package scope found constraints in
           set modules number { path = type_path; slots = slots_of_type within meaning value })
         left;
       number
-
-and constrain scope value name ty =
-  match (value, name) with
-  | Scope.Structure inner, [ name ] -> (
-      match Hashtbl.find_opt inner.types name with
-      | None -> ()
-      | Some old ->
-          let equal = { (Scope.declare scope "" (Equal ty)) with name = Scope.name_in inner name } in
-          let is_old _ entity =
-            match entity with Scope.Type declared when declared == old -> Some (Scope.Type (lazy equal)) | other -> Some other
-          in
-          Hashtbl.filter_map_inplace is_old inner.idents;
-          Hashtbl.replace inner.types name (lazy equal))
-  | Structure inner, name :: rest -> (
-      match Hashtbl.find_opt inner.modules name with
-      | Some value -> constrain scope (Evaluate.value_of value) rest ty
-      | None -> ())
-  | _ -> ()
 
 (* A module's block, as its type lays it out; [value] is what is known of its contents. *)
 and slots_of_type scope (meaning : Types.module_type) value =

@@ -2,8 +2,10 @@
 
 open Types
 
-let id = get_id
-let desc = get_desc
+(* From OCaml 5.5 on, arguments of functions are written as polymorphic types, also those without variables. *)
+let rec inside ty = match get_desc ty with Tpoly (ty, []) -> inside ty | _ -> ty
+let id ty = get_id (inside ty)
+let desc ty = get_desc (inside ty)
 let row_fields = row_fields
 
 (* What a polymorphic variant's tag has: [None] if it is absent. A tag that may be there with one of several

@@ -32,8 +32,23 @@ let of_structure ?(each_item = fun _ _ -> ()) scope structure =
     Fun.protect ~finally:(fun () -> scope := outer) f
   in
   let add id holds = Hashtbl.replace found (Ident.unique_name id) { id; holds; scope = !scope } in
+  (* A pattern may unpack a first-class module, which types of other variables then speak of. *)
+  let unpack scope id ty =
+    match Type_view.view ty with
+    | Package (path, constraints) ->
+        let value () =
+          let module_type = Evaluate.module_type_at scope path in
+          Evaluate.of_package ~is_parameter:true scope module_type constraints
+        in
+        Hashtbl.replace scope.Scope.idents (Ident.unique_name id) (Module (lazy (value ())))
+    | _ -> ()
+  in
   let pat (type k) sub (pattern : k general_pattern) =
-    List.iter (fun (id, ty) -> add id (Value ty)) (Bound.of_pattern pattern)
+    List.iter
+      (fun (id, ty) ->
+        unpack !scope id ty;
+        add id (Value ty))
+      (Bound.of_pattern pattern)
   in
   let expr sub expression =
     (match expression.exp_desc with

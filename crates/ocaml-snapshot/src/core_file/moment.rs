@@ -1,7 +1,7 @@
 //! How exact a snapshot would be that is taken of a process now, told from its threads before it is copied.
 
 use memtrail_ocaml::frames::FrameTable;
-use memtrail_ocaml::heap::code::referred;
+use memtrail_ocaml::heap::code::loaded;
 use memtrail_ocaml::layout::Machine;
 use memtrail_ocaml::symbols::{private, state};
 use memtrail_ocaml::version::detect_bytecode;
@@ -155,7 +155,7 @@ impl<'a> Runtime<'a> {
         functions.iter().filter_map(|name| self.executable.function(name)).any(|(start, bytes)| {
             let code: Vec<u8> = (start..start + bytes).map_while(|at| memory.u8(at)).collect();
             let leads = |at| memory.u64(at).is_some_and(|leader| domains.contains(&leader));
-            referred(&code, start).any(leads)
+            loaded(&code, start).any(leads)
         })
     }
 }

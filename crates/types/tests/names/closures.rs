@@ -34,7 +34,10 @@ fn check_closures(name: &str) {
         for (variable, held) in found.environment.iter().zip(held) {
             let Some(ty) = variable.ty else { continue };
             match types.table.text(ty).as_str() {
-                "string" | "string ref" => assert_eq!(variable.name, held, "{line}: {found:?}"),
+                // From OCaml 5.5 on, what is compared with has the type that the module's function takes.
+                "string" | "string ref" | "Closures.Equality.t" => {
+                    assert_eq!(variable.name, held, "{line}: {found:?}");
+                }
                 arrow if arrow.contains("->") => {
                     assert_eq!(held, "(function)", "{line}: {found:?}");
                 }

@@ -11,13 +11,16 @@ use crate::names::{found, on_path};
 /// Every field of every unit has a name, and the program confirms nearly every implementation.
 fn check_compiler_itself(name: &str) {
     let compiler = compilers::named(name);
+    let headers = compiler.headers();
     let ocamlopt = match name {
         "system" => on_path("ocamlopt"),
         _ => compiler.ocamlopt.clone(),
     };
-    let program = ocamlopt.with_file_name("ocamlopt.opt");
+    // An unpacked compiler is a script that starts the program with its own libraries.
+    let beside = headers.ancestors().map(|folder| folder.join("bin/ocamlopt.opt"));
+    let program = beside.into_iter().find(|path| path.exists()).expect("the compiler's program");
     let version = format!("{}.{}", compiler.version.0, compiler.version.1);
-    let types = found(&program, &[&compiler.headers()], &ocamlopt, &version);
+    let types = found(&program, &[&headers], &ocamlopt, &version);
     assert!(types.compiler.starts_with(&version), "{}", types.compiler);
     let mut evidence = BTreeMap::new();
     let (mut named, mut fields) = (0, 0);
