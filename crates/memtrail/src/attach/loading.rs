@@ -7,14 +7,14 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use memtrail_ocaml_snapshot::core_file::{Runtime, Thread};
-use memtrail_ptrace::{CopyError, Library, LoadError, StoppedProcess};
+use memtrail_ptrace::{CopyError, Library, LoadError};
 
 use super::libc_functions;
 use super::ready_thread::Search;
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
 use crate::snapshot::live::peek::Peek;
-use crate::snapshot::live::refusal;
+use crate::snapshot::live::{self, refusal};
 
 /// The function of the agent that begins to record.
 const ENTRY: &std::ffi::CStr = c"memtrail_attach";
@@ -53,8 +53,8 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
     let mut search = Search::new(pid, runtime.as_ref());
     let (begun, mut wait) = (Instant::now(), FIRST_WAIT);
     loop {
-        let process = StoppedProcess::stop(pid, STOP_LIMIT)
-            .map_err(|error| refusal::of_stop("attach", pid, error))?;
+        let process =
+            live::stop(pid, STOP_LIMIT).map_err(|error| refusal::of_stop("attach", pid, error))?;
         let mappings = process.mappings().unwrap_or_default();
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         let read = |at, into: &mut [u8]| process.read(at, into);

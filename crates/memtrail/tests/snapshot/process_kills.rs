@@ -85,3 +85,20 @@ fn a_process_that_is_killed_during_its_snapshot_has_one_message() {
         while !plain.has_ended() {}
     }
 }
+
+/// The second one refused: "process N is traced by process M (exe)".
+#[test]
+fn two_snapshots_of_a_process_at_once_are_taken_one_after_the_other() {
+    let program = build(&named("system"), "heap_core");
+    let mut plain = Plain::start(&program, &[]);
+    let expected = plain.line.trim().to_owned();
+    thread::scope(|scope| {
+        let take = || crate::core_files::counted(&heap_of_process(plain.pid()).0);
+        let both = [scope.spawn(take), scope.spawn(take)];
+        for one in both {
+            assert_eq!(one.join().expect("a snapshot"), expected);
+        }
+    });
+    plain.send_line();
+    assert_eq!(plain.end().1, Some(0));
+}

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
 use super::constants::{
-    COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, QUEUE_BYTES, SHARE, STOPPED, UNDECIDED,
-    UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
+    COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEWEST, QUEUE_BYTES, SHARE, STOPPED,
+    UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{self, Series, series};
@@ -281,17 +281,31 @@ impl Found {
     }
 }
 
-/// True if a root that is no variable has memory without samples, although others of that size have some. It is so new that no
-/// sample of it was noted yet. A collection in the midst of `Array.append` finds the new array there each time.
+/// True if a root that is no variable has nothing but what was just allocated. What it had in earlier snapshots is no longer
+/// its own, so that it keeps nothing: a collection in the midst of `Array.append` finds the new array there each time.
 fn is_new(evidence: &Evidence, series: &Series, owner: &OwnerEvidence, size: f64) -> bool {
     let is_variable = |place: &usize| {
         evidence.owners.get(*place).is_some_and(|owner| series::is_variable(&owner.kind))
     };
+    if series.members.iter().any(is_variable) {
+        return false;
+    }
+    match (owner.births.first(), evidence.work.as_slice()) {
+        (Some(first), [.., before, last]) if !evidence.is_estimated => {
+            *first >= before.max(last - NEWEST)
+        }
+        (Some(_), _) => false,
+        (None, _) => is_too_new_for_samples(evidence, owner, size),
+    }
+}
+
+/// True if memory has no samples, although others of that size have some.
+fn is_too_new_for_samples(evidence: &Evidence, owner: &OwnerEvidence, size: f64) -> bool {
     let last = |owner: &OwnerEvidence| owner.sizes.last().copied().unwrap_or(0) as f64;
     let samples: u64 = evidence.owners.iter().map(|owner| owner.live).sum();
     let bytes: f64 = evidence.owners.iter().map(last).sum();
     let expected = samples as f64 * size / bytes.max(1.0);
-    owner.live == 0 && expected >= UNSAMPLED && !series.members.iter().any(is_variable)
+    owner.live == 0 && expected >= UNSAMPLED
 }
 
 /// True unless samples show that part of it was allocated late.

@@ -5,6 +5,7 @@
 //! kernel lets the process run on and kills the copy.
 
 mod image;
+mod others;
 pub(crate) mod peek;
 pub(crate) mod refusal;
 mod report;
@@ -26,6 +27,7 @@ use report::{CopyReport, Work};
 use subject::Subject;
 use tracing::Tracing;
 
+pub(crate) use others::stop;
 pub(crate) use tracer::{Args as TracerArgs, run as trace};
 
 /// Checks that the heap of a process can be found, and that it may be traced.

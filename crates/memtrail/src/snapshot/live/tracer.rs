@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use memtrail_ocaml_snapshot::core_file::{Moment, Runtime, Thread};
 use memtrail_ptrace::{CopyError, ProcessCopy, Status, StoppedProcess, Way};
 
+use super::others;
 use super::peek::{self, Peek};
 use super::report::{AGAIN, CopyReport, Report, ThreadReport, TraceError, Work};
 use super::subject::Subject;
@@ -87,7 +88,7 @@ fn find_runtime(subject: &Subject) -> Result<Runtime<'_>, TraceError> {
         found => return found.map_err(|error| TraceError::NoRuntime(error.to_string())),
     };
     for _ in 0..SHAPE_TRIES {
-        let process = StoppedProcess::stop(subject.pid, STOP_LIMIT).map_err(TraceError::from)?;
+        let process = others::stop(subject.pid, STOP_LIMIT).map_err(TraceError::from)?;
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         process.resume();
         let memory = peek::open(subject.pid).map_err(|_| TraceError::NotPermitted)?;
@@ -108,7 +109,7 @@ fn take_copy(pid: u32, runtime: &Runtime<'_>) -> Result<(CopyReport, Held), Trac
     loop {
         stops += 1;
         let stopped = Instant::now();
-        let mut process = StoppedProcess::stop(pid, STOP_LIMIT).map_err(TraceError::from)?;
+        let mut process = others::stop(pid, STOP_LIMIT).map_err(TraceError::from)?;
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         let read = |at, into: &mut [u8]| process.read(at, into);
         let moment = runtime.moment(&Peek::new(&read), &threads);
