@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Child, Command};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memtrail_recording::{Outcome, Recording};
 use memtrail_test_support::compilers::named;
@@ -18,6 +18,8 @@ use super::watch::{bytes_in, is_being_thinned};
 use crate::survival::{child_of, send};
 
 const LIMIT: u64 = 8 << 20;
+/// More than any step takes, also where other tests run.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Victim {
@@ -52,6 +54,7 @@ fn kill(program: &Program, victim: Victim, seed: u64) -> bool {
         }
     };
     launcher.wait().expect("gone");
+    let killed = Instant::now();
     let outcome = loop {
         let bytes = bytes_in(&recording);
         assert!(bytes <= LIMIT, "{context}: {bytes} bytes");
@@ -59,6 +62,7 @@ fn kill(program: &Program, victim: Victim, seed: u64) -> bool {
             Some(outcome) => break outcome,
             None => thread::sleep(Duration::from_millis(1)),
         }
+        assert!(killed.elapsed() < PATIENCE, "{context}: no outcome");
     };
     assert_eq!(outcome, expected, "{context}");
     check_readable(&recording, &context);
@@ -67,7 +71,9 @@ fn kill(program: &Program, victim: Victim, seed: u64) -> bool {
 
 /// Waits for something; false if the launcher has ended before.
 fn wait_until(launcher: &mut Child, mut is_so: impl FnMut() -> bool) -> bool {
+    let begun = Instant::now();
     while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "waited for {PATIENCE:?}");
         if launcher.try_wait().expect("a child").is_some() {
             return false;
         }
@@ -99,7 +105,14 @@ fn whoever_is_killed_while_a_trace_is_thinned_all_is_readable() {
     let kills = |victim, first: usize| {
         let program = &program;
         move || {
-            (first..rounds).step_by(2).filter(|&seed| kill(program, victim, seed as u64)).count()
+            let seeds = (first..rounds).step_by(2);
+            let kill = |&seed: &usize| {
+                let begun = Instant::now();
+                let is_during = kill(program, victim, seed as u64);
+                println!("{victim:?}, seed {seed}: {:.1} s", begun.elapsed().as_secs_f64());
+                is_during
+            };
+            seeds.filter(kill).count()
         }
     };
     let during = thread::scope(|scope| {
