@@ -421,9 +421,9 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             let share = few.share_of(response.alive);
             if share >= MIN_UNJUDGED {
                 summary.push(format!(
-                    "{} of the heap cannot be judged: the reasons are with its owners; record longer, with a higher \
-                     --rate, or with at least five snapshots",
-                    percent(share)
+                    "{} of the heap cannot be judged: the reasons are with its owners; record longer, {}",
+                    percent(share),
+                    more_evidence(response)
                 ));
             }
         }
@@ -431,6 +431,15 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         summary.extend(covers_little(response));
     }
     summary
+}
+
+/// More evidence for a verdict, besides a longer recording. A snapshot of a process that memtrail did not start, or of a program
+/// whose runtime has no sampler, is without samples: no rate adds any.
+pub fn more_evidence(response: &LeaksResponse) -> &'static str {
+    match response.evidence.bytes_per_sample {
+        Some(_) => "with a higher --rate, or with at least five snapshots",
+        None => "with at least five snapshots",
+    }
 }
 
 /// Sums up the checks of one process of several, in one line.

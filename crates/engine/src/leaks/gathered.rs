@@ -180,7 +180,8 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
         same_sites: same_sites(clock, recording, end),
         is_stopped: recording.description.is_stopped,
         worked_on: worked_on(clock, recording, end),
-        bytes_per_sample: Some(recording.profile().estimator.bytes_per_sample()),
+        bytes_per_sample: (!recording.description.no_trace)
+            .then(|| recording.profile().estimator.bytes_per_sample()),
         ..Evidence::default()
     }
 }

@@ -40,8 +40,7 @@ function Found({ found: { conclusion, suspects, processes } }: { found: FamilyLe
       </ul>
       {processes.some(({ is_unjudged }) => is_unjudged) && (
         <p class="quiet">
-          What cannot be judged has too few sampled blocks: a higher --rate samples more, and five snapshots are enough
-          without.
+          There is too little evidence on some: record longer, with a higher --rate, or with at least five snapshots.
         </p>
       )}
     </section>
