@@ -127,7 +127,11 @@ pub(super) fn answer<R: Recipient>(
         if untyped > 0 {
             let note = format!(
                 "some variables of {} have no names and types; why: memtrail types RECORDING",
-                if untyped == 1 { "1 process".into() } else { format!("{} processes", grouped(untyped)) }
+                if untyped == 1 {
+                    "1 process".into()
+                } else {
+                    format!("{} processes", grouped(untyped))
+                }
             );
             canvas.paragraph(WARNING, 2, &format!("note: {note}"));
         }

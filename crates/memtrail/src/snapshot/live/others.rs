@@ -26,7 +26,7 @@ pub(crate) fn stop(pid: u32, limit: Duration) -> Result<StoppedProcess, StopErro
         let result = StoppedProcess::stop(pid, limit);
         let may_help = match &result {
             Err(StopError::Traced(tracer)) => is_memtrail(*tracer) && begun.elapsed() < PATIENCE,
-            // The other tracer may have let the process go before it could be named.
+            // The other memtrail may have let the process go in between: then the kernel names no tracer.
             Err(StopError::NotPermitted) => {
                 forbidden += 1;
                 forbidden < FORBIDDEN
