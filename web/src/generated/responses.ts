@@ -655,6 +655,8 @@ export type FamilyLeaksResponse = {
   suspects: Array<ProcessSuspect>,
   /** What was found in each process in which leaks can be looked for. */
   processes: Array<ProcessLeaks>,
+  /** The way to more evidence, if there is too little on one of them. */
+  advice?: string,
 };
 
 /**
@@ -1293,8 +1295,6 @@ export type ProcessLeaks = {
   alive: Bytes,
   /** How many suspects there are. */
   suspects: number,
-  /** Whether too few blocks were sampled to judge much of it. */
-  is_unjudged: boolean,
   /** Of native programs whose references were looked for: the blocks to which none leads. */
   unreachable?: UnreachableResponse,
 };

@@ -433,9 +433,17 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     summary
 }
 
+/// The way to more evidence on several processes, if there is too little on one of them.
+pub fn advice<'a>(all: impl Iterator<Item = &'a LeaksResponse>) -> Option<String> {
+    let unjudged: Vec<_> = all.filter(|response| is_unjudged(response)).collect();
+    let sampled = unjudged.iter().find(|response| response.evidence.bytes_per_sample.is_some());
+    let evidence = more_evidence(sampled.or(unjudged.first())?);
+    Some(format!("there is too little evidence on some: record longer, {evidence}"))
+}
+
 /// More evidence for a verdict, besides a longer recording. A snapshot of a process that memtrail did not start, or of a program
 /// whose runtime has no sampler, is without samples: no rate adds any.
-pub fn more_evidence(response: &LeaksResponse) -> &'static str {
+fn more_evidence(response: &LeaksResponse) -> &'static str {
     match response.evidence.bytes_per_sample {
         Some(_) => "with a higher --rate, or with at least five snapshots",
         None => "with at least five snapshots",
@@ -467,7 +475,7 @@ pub(super) fn is_share_unjudged(response: &LeaksResponse) -> bool {
 }
 
 /// True if there is no verdict for lack of samples: on too much of what is alive, or on anything.
-pub fn is_unjudged(response: &LeaksResponse) -> bool {
+pub(super) fn is_unjudged(response: &LeaksResponse) -> bool {
     is_share_unjudged(response) || response.evidence.is_sparse()
 }
 

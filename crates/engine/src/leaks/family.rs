@@ -16,6 +16,10 @@ pub struct FamilyLeaksResponse {
     pub suspects: Vec<ProcessSuspect>,
     /// What was found in each process in which leaks can be looked for.
     pub processes: Vec<ProcessLeaks>,
+    /// The way to more evidence, if there is too little on one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub advice: Option<String>,
 }
 
 /// A suspect, and whose it is.
@@ -45,8 +49,6 @@ pub struct ProcessLeaks {
     pub alive: Bytes,
     /// How many suspects there are.
     pub suspects: usize,
-    /// Whether too few blocks were sampled to judge much of it.
-    pub is_unjudged: bool,
     /// Of native programs whose references were looked for: the blocks to which none leads.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -87,6 +89,7 @@ pub(crate) fn ranked(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse 
         member.leaks.as_ref().map_or(LeakVerdict::Undecided, |leaks| leaks.conclusion.verdict)
     };
     all.conclusion = Conclusion::of_processes(&members.iter().map(verdict).collect::<Vec<_>>());
+    all.advice = descriptions::advice(members.iter().filter_map(|of| of.leaks.as_ref().ok()));
     for Member { rec, name, leaks } in members {
         let process = shown(name.strip_suffix(".memtrail").unwrap_or(&name));
         let failed = leaks.as_ref().err().cloned();
@@ -96,7 +99,6 @@ pub(crate) fn ranked(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse 
             description: failed.unwrap_or_else(|| descriptions::of_process(&leaks)),
             alive: leaks.alive,
             suspects: leaks.suspects.len(),
-            is_unjudged: descriptions::is_unjudged(&leaks),
             unreachable: leaks.unreachable,
             process: process.clone(),
         });

@@ -49,7 +49,7 @@ use memtrail_heap::Bytes;
 use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query;
 
-pub use descriptions::{is_unjudged, more_evidence, of_process};
+pub use descriptions::{advice, of_process};
 pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
 pub use growth::GrowthRate;
 pub use known_leaks::KnownLeaks;

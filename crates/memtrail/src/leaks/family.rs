@@ -99,7 +99,6 @@ pub(super) fn answer<R: Recipient>(
         if found.suspects.is_empty() {
             canvas.paragraph(STRONG, 2, &found.conclusion.description);
         }
-        let mut unjudged = None;
         for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {
             let path = Path::new(recording);
             let name = recording_facts::name(path);
@@ -110,19 +109,14 @@ pub(super) fn answer<R: Recipient>(
         draw_more_suspects(canvas, found.left_out);
         for process in &found.processes {
             let name = recording_facts::name(Path::new(&process.recording));
-            if leaks::is_unjudged(&process.leaks) {
-                unjudged = Some(&process.leaks);
-            }
             let all = format!("{name}: {}", leaks::of_process(&process.leaks));
             canvas.paragraph(PLAIN, 2, &all);
             if let Some(unreachable) = &process.leaks.unreachable {
                 draw::unreachable(canvas, unreachable);
             }
         }
-        if let Some(unjudged) = unjudged {
-            let evidence = leaks::more_evidence(unjudged);
-            let note = format!("there is too little evidence on some: record longer, {evidence}");
-            canvas.paragraph(WARNING, 2, &format!("note: {note}"));
+        if let Some(advice) = leaks::advice(found.processes.iter().map(|of| &of.leaks)) {
+            canvas.paragraph(WARNING, 2, &format!("note: {advice}"));
         }
         if untyped > 0 {
             let note = format!(

@@ -17,7 +17,7 @@ function FamilyLeaks() {
   return response && <Found found={response} />;
 }
 
-function Found({ found: { conclusion, suspects, processes } }: { found: FamilyLeaksResponse }) {
+function Found({ found: { conclusion, suspects, processes, advice } }: { found: FamilyLeaksResponse }) {
   return (
     <section class="leaks" aria-label="Leak suspects">
       {suspects.length === 0 && <Empty title={conclusion.description} />}
@@ -38,11 +38,7 @@ function Found({ found: { conclusion, suspects, processes } }: { found: FamilyLe
           <Process key={process.rec} process={process} />
         ))}
       </ul>
-      {processes.some(({ is_unjudged }) => is_unjudged) && (
-        <p class="quiet">
-          There is too little evidence on some: record longer, with a higher --rate, or with at least five snapshots.
-        </p>
-      )}
+      {advice && <p class="quiet">{advice}</p>}
     </section>
   );
 }

@@ -74,8 +74,8 @@ pub(crate) const DEEP: f64 = 0.5;
 /// Samples that memory should have, of which none is there, if its blocks are too new to have any: by chance, once in 150
 /// times.
 pub(super) const UNSAMPLED: f64 = 5.0;
-/// Part of the work before the last snapshot in which all was allocated that a call has in hand. A buffer of the call's own
-/// doubled so late once in twenty times.
+/// Part of the work before the last snapshot in which all was allocated that a call has in hand. A call's own buffer has doubled
+/// so late in one run of twenty.
 pub(super) const NEWEST: f64 = 0.05;
 /// Freed samples without which lifetimes are not compared.
 pub(super) const QUEUED: usize = 20;

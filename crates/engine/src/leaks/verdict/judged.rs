@@ -154,8 +154,8 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
             Stage::Of => class = Class::Stage,
         }
     }
-    if class.is_suspect() && is_new(evidence, &series, &owner, size) {
-        class = Class::ComesAndGoes;
+    if class.is_suspect() {
+        class = if_new(evidence, &series, &owner, size).unwrap_or(class);
     }
     if (class.is_suspect() || class == Class::Undecided) && owner.follows_keys {
         class = Class::FollowsKeys;
@@ -281,22 +281,24 @@ impl Found {
     }
 }
 
-/// True if a root that is no variable has nothing but what was just allocated. What it had in earlier snapshots is no longer
-/// its own, so that it keeps nothing: a collection in the midst of `Array.append` finds the new array there each time.
-fn is_new(evidence: &Evidence, series: &Series, owner: &OwnerEvidence, size: f64) -> bool {
+/// The class of a root that is no variable and has nothing but what was just allocated. What it had in earlier snapshots is no
+/// longer its own: a collection in the midst of `Array.append` finds the new array there each time. A buffer of a call's own
+/// that has just doubled looks the same, so that it is not cleared.
+fn if_new(evidence: &Evidence, series: &Series, owner: &OwnerEvidence, size: f64) -> Option<Class> {
     let is_variable = |place: &usize| {
         evidence.owners.get(*place).is_some_and(|owner| series::is_variable(&owner.kind))
     };
     if series.members.iter().any(is_variable) {
-        return false;
+        return None;
     }
-    match (owner.births.first(), evidence.work.as_slice()) {
+    let (is_new, class) = match (owner.births.first(), evidence.work.as_slice()) {
         (Some(first), [.., before, last]) if !evidence.is_estimated => {
-            *first >= before.max(last - NEWEST)
+            (*first >= before.max(last - NEWEST), Class::Undecided)
         }
-        (Some(_), _) => false,
-        (None, _) => is_too_new_for_samples(evidence, owner, size),
-    }
+        (Some(_), _) => return None,
+        (None, _) => (is_too_new_for_samples(evidence, owner, size), Class::ComesAndGoes),
+    };
+    is_new.then_some(class)
 }
 
 /// True if memory has no samples, although others of that size have some.

@@ -19,14 +19,14 @@ const FORBIDDEN: u32 = 3;
 /// Stops a process, after another memtrail has let it go. Other tracers are not waited for: a debugger stays.
 ///
 /// # Errors
-/// Those of [`StoppedProcess::stop`].
+/// The errors of [`StoppedProcess::stop`].
 pub(crate) fn stop(pid: u32, limit: Duration) -> Result<StoppedProcess, StopError> {
     let (begun, mut forbidden) = (Instant::now(), 0);
     loop {
         let result = StoppedProcess::stop(pid, limit);
         let may_help = match &result {
             Err(StopError::Traced(tracer)) => is_memtrail(*tracer) && begun.elapsed() < PATIENCE,
-            // The other memtrail may have let the process go in between: then the kernel names no tracer.
+            // If the other memtrail lets the process go meanwhile, the kernel names no tracer.
             Err(StopError::NotPermitted) => {
                 forbidden += 1;
                 forbidden < FORBIDDEN
