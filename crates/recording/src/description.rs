@@ -49,6 +49,10 @@ pub struct Description {
     /// The user's note (`--context`), which is in the trace, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<String>,
+    /// Bytes that this recording and others of the same run may have together (`--disk`); absent if there is no limit, and
+    /// in recordings of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk: Option<u64>,
     /// The allocation trace.
     pub trace: TraceFile,
     /// Heap snapshots, if the program was started so that they can be taken.

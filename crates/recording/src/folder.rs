@@ -276,6 +276,7 @@ mod tests {
             build_id: None,
             labels: [("service.version".to_owned(), "1.4".to_owned())].into(),
             context: Some("night".into()),
+            disk: Some(1 << 30),
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

@@ -26,6 +26,7 @@
 mod caveats;
 pub mod collections;
 mod description;
+pub mod disk;
 pub mod family;
 mod figures;
 mod folder;

@@ -109,6 +109,9 @@ pub struct Options {
     /// Bytes that all recordings of the session may have together; absent: any number.
     #[serde(default)]
     pub disk: Option<u64>,
+    /// What was asked for and cannot be done: notes of each recording.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// Record the calls of `malloc` of an OCaml program, too.
     #[serde(default)]
     pub malloc: bool,
@@ -435,6 +438,7 @@ mod tests {
             context: Some("été".into()),
             labels: BTreeMap::from([("service.name".into(), "shop".into())]),
             disk: Some(1 << 30),
+            notes: Vec::new(),
             malloc: true,
             mappings: false,
             snapshots: Some(SnapshotOptions { signal: Some(10), ..SnapshotOptions::default() }),

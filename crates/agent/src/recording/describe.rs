@@ -55,9 +55,10 @@ pub(crate) fn describe(recorded: Recorded<'_>, clock: &Clock, pid: u32) -> Descr
         build_id: build_id(),
         labels: options.labels.clone(),
         context: options.context.clone(),
+        disk: options.disk,
         trace: TraceFile::growing(),
         snapshots: None,
-        notes: Vec::new(),
+        notes: options.notes.clone(),
         outcome: None,
     }
 }

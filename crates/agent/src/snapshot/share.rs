@@ -7,30 +7,36 @@ use super::auto::Taken;
 
 /// Snapshots may have one part in so many of the disk space. Their indexes take as much again and a half.
 const PARTS: u64 = 4;
-/// So many are kept, however large they are.
+/// So many are kept beyond that …
 const FEWEST: usize = 4;
+/// … within one part in so many of the disk space. As much is left for the trace, and for the next one.
+const MOST_PARTS: u64 = 2;
 
 /// Snapshots that are there.
 pub(super) struct Share {
-    /// Bytes that the files may have.
-    most: u64,
+    disk: u64,
     kept: Vec<Taken>,
 }
 
 impl Share {
     pub(super) fn new(disk: Option<u64>) -> Self {
-        Self { most: disk.map_or(u64::MAX, |disk| disk / PARTS), kept: Vec::new() }
+        Self { disk: disk.unwrap_or(u64::MAX), kept: Vec::new() }
     }
 
-    /// One is there. Gives the numbers of those to be dropped. The first and the last stay.
+    /// One is there. Gives the numbers of those to be dropped. The last stays, and the first if there is room for two.
     pub(super) fn add(&mut self, taken: Taken) -> Vec<u64> {
         self.kept.push(taken);
         let mut dropped = Vec::new();
-        while self.kept.len() > FEWEST && self.bytes() > self.most {
-            let Some(place) = self.closest() else { break };
+        while self.is_full() {
+            let place = self.closest().unwrap_or(0);
             dropped.push(self.kept.remove(place).number);
         }
         dropped
+    }
+
+    fn is_full(&self) -> bool {
+        let parts = if self.kept.len() > FEWEST { PARTS } else { MOST_PARTS };
+        self.kept.len() > 1 && self.bytes() > self.disk / parts
     }
 
     /// The place of the one without which the gap is smallest.
@@ -60,9 +66,10 @@ mod tests {
             there.push(number);
             let dropped = share.add(Taken { number, cost: 1, pause: 1, bytes });
             there.retain(|number| !dropped.contains(number));
-            assert!(disk.is_none_or(
-                |disk| there.len() <= FEWEST || there.len() as u64 * bytes <= disk / PARTS
-            ));
+            assert!(disk.is_none_or(|disk| {
+                let parts = if there.len() > FEWEST { PARTS } else { MOST_PARTS };
+                there.len() == 1 || there.len() as u64 * bytes <= disk / parts
+            }));
         }
         there
     }
@@ -86,7 +93,10 @@ mod tests {
     }
 
     #[test]
-    fn a_few_stay_however_large_they_are() {
-        assert_eq!(kept(Some(100 << 20), 50, 1 << 30).len(), FEWEST);
+    fn a_few_stay_though_they_are_large() {
+        let disk = Some(100 << 20);
+        assert_eq!(kept(disk, 50, 12 << 20).len(), FEWEST);
+        assert_eq!(kept(disk, 50, 25 << 20), [1, 50]);
+        assert_eq!(kept(disk, 50, 26 << 20), [50]);
     }
 }

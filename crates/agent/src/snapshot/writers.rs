@@ -7,6 +7,7 @@ use std::sync::atomic::{
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
 use super::auto_costs;
+use super::setting::setting;
 use crate::os::clock::{cpu_time, monotonic};
 use crate::os::frozen_copy::{End, ended};
 use crate::os::lock::Lock;
@@ -21,6 +22,8 @@ const MAX_WAITS: u32 = 10_000;
 /// How long no copy may get on at the program's end, and how long it waits in all; nanoseconds.
 const PATIENCE: u64 = 10_000_000_000;
 const MAX_WAIT: u64 = 600_000_000_000;
+/// Why one is not there that had no room.
+const NO_ROOM: &str = "with it the recording would have taken more than --disk";
 
 /// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());
@@ -200,6 +203,9 @@ fn note((writer, end): (Writer, End)) {
         (End::Code(_), libc::EOVERFLOW) => SnapshotOutcome::Failed {
             reason: "the heap has more blocks than a snapshot can number (4,293,918,720)".into(),
         },
+        (End::Code(_), libc::EFBIG) if has_limit() => {
+            SnapshotOutcome::Failed { reason: NO_ROOM.into() }
+        }
         (End::Code(_), errno) => {
             let error = std::io::Error::from_raw_os_error(errno);
             let reason = if page.out_of_reach.load(Acquire) {
@@ -219,6 +225,11 @@ fn note((writer, end): (Writer, End)) {
     let snapshot = Snapshot { outcome, ..writer.snapshot };
     auto_costs::written(&snapshot, cost);
     note_snapshot(snapshot);
+}
+
+/// True if the recording may have so many bytes only.
+fn has_limit() -> bool {
+    setting().is_some_and(|setting| setting.target.options.disk.is_some())
 }
 
 /// Removes what a copy that was killed has written.

@@ -313,6 +313,12 @@ impl LoadedSnapshot {
         Ok(())
     }
 
+    /// Off-heap memory of all blocks. Those that nothing refers to have theirs until a collection.
+    pub(crate) fn off_heap(&self) -> Size {
+        let bytes = self.catalogue.externals().map(|(_, bytes)| bytes.0);
+        Size(bytes.fold(0, u64::saturating_add))
+    }
+
     /// All owners.
     pub(crate) fn owners(&self) -> &Owners {
         self.owners.get_or_init(|| query::owners(self.heap(), &[]))

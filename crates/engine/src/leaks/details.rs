@@ -1,9 +1,11 @@
 //! What is known of a suspect, put together.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::Node;
+use memtrail_trace::StackId;
 
 use super::callers::callers;
 use super::cells::{Cells, is_of_container};
@@ -160,26 +162,38 @@ impl<'s> Samples<'s> {
         })
     }
 
+    /// A block of each callstack and the samples of all of them, the most first.
+    fn by_stack(&self, lives: &[Live]) -> Vec<(Live, u64)> {
+        let blocks = &self.recording.profile().blocks;
+        let mut sums: HashMap<StackId, (Live, u64)> = HashMap::new();
+        for one in self.counted(lives) {
+            let (_, sum) = sums.entry(blocks.stack(one.row)).or_insert((*one, 0));
+            *sum += blocks.samples(one.row);
+        }
+        let mut sums: Vec<(Live, u64)> = sums.into_values().collect();
+        sums.sort_by_key(|(one, sum)| (Reverse(*sum), one.row));
+        sums
+    }
+
     fn count(&self, lives: &[Live]) -> u64 {
         let blocks = &self.recording.profile().blocks;
         self.counted(lives).map(|one| blocks.samples(one.row)).sum()
     }
 }
 
-/// The places of the program's own that allocated what an owner owns, with their callers; that of the largest part first.
+/// The places of the program's own that allocated what an owner owns, with their callers; that of the largest part
+/// first. A place counts also if it allocated more for another owner.
 fn places_by_share(
     owner: &Owner<'_>,
     samples: &Samples<'_>,
     own_places: impl Fn(Live) -> Vec<Place>,
 ) -> Vec<PlaceShare> {
     let mut sums: Vec<(Vec<Place>, u64)> = Vec::new();
-    for place in &owner.places {
-        let Some(first) = samples.counted(&place.owned).next() else { continue };
-        let places = own_places(*first);
-        let found = sums.iter_mut().find(|(known, _)| known.first() == places.first());
-        match found {
-            Some((_, sum)) => *sum += samples.count(&place.owned),
-            None => sums.push((places, samples.count(&place.owned))),
+    for (one, of_stack) in samples.by_stack(&owner.live) {
+        let places = own_places(one);
+        match sums.iter_mut().find(|(known, _)| known.first() == places.first()) {
+            Some((_, sum)) => *sum += of_stack,
+            None => sums.push((places, of_stack)),
         }
     }
     sums.sort_by_key(|(_, sum)| Reverse(*sum));

@@ -149,7 +149,7 @@ pub(crate) fn leaks(
     });
     let mut response = LeaksResponse {
         unreachable: None,
-        unrecorded: unrecorded::unrecorded(recording, &clock, external),
+        unrecorded: unrecorded::unrecorded(recording, &clock, loaded.off_heap()),
         suspects: details,
         cleared: late.into_iter().chain(gone).chain(cleared).take(MAX_CLEARED).collect(),
         teardown: None,

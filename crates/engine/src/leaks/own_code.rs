@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use memtrail_profile::blocks::Row;
-use memtrail_trace::{Site, StackId};
+use memtrail_trace::{FunctionId, Site, StackId};
 
 use super::response::Place;
 use crate::heap::join::Live;
@@ -92,6 +92,17 @@ impl<'r> OwnCode<'r> {
             let name = entities.name(entity);
             starts.iter().any(|start| name.starts_with(start))
         })
+    }
+
+    /// The functions of the program's own that called the nearest one of a block, the innermost first; a recursive function
+    /// is one caller.
+    pub(super) fn callers(&self, row: Row) -> impl Iterator<Item = FunctionId> {
+        let own = sites(self.recording, row)
+            .take_while(|site| !self.is_event_loop(*site))
+            .filter(|site| self.is_own(*site));
+        let mut last = None;
+        let functions = own.map(|site| site.function);
+        functions.filter(move |function| last.replace(*function) != Some(*function)).skip(1)
     }
 
     fn places(&self, sites: impl Iterator<Item = Site>) -> Vec<Place> {

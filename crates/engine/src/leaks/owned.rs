@@ -9,7 +9,7 @@ use memtrail_heap::query::OwnerRow;
 use memtrail_profile::allocating_frame::allocating;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::time::Elapsed;
-use memtrail_trace::{Site, StackId};
+use memtrail_trace::{FunctionId, Site, StackId};
 
 use super::clock::Clock;
 use super::own_code::OwnCode;
@@ -227,16 +227,26 @@ pub(super) fn owners<'s>(
 /// What identifies a place: the call that allocated, and the nearest of the program's own.
 type PlaceKey = (Option<Site>, Option<Site>);
 
+/// The number of a place.
+type PlaceNumber = usize;
+
 /// The places of all stacks, as numbers.
 struct PlacesOfStacks<'r> {
     recording: &'r Recording,
     own: &'r OwnCode<'r>,
-    of_stack: HashMap<StackId, usize>,
-    numbers: HashMap<PlaceKey, usize>,
+    of_stack: HashMap<StackId, PlaceNumber>,
+    numbers: HashMap<PlaceKey, PlaceNumber>,
+    /// How many numbers there are.
+    count: usize,
 }
 
-impl PlacesOfStacks<'_> {
-    fn of(&mut self, row: Row) -> usize {
+impl<'r> PlacesOfStacks<'r> {
+    fn new(recording: &'r Recording, own: &'r OwnCode<'r>) -> Self {
+        let (of_stack, numbers) = (HashMap::new(), HashMap::new());
+        Self { recording, own, of_stack, numbers, count: 0 }
+    }
+
+    fn of(&mut self, row: Row) -> PlaceNumber {
         let profile = self.recording.profile();
         let stack = profile.blocks.stack(row);
         if let Some(known) = self.of_stack.get(&stack) {
@@ -248,12 +258,60 @@ impl PlacesOfStacks<'_> {
             .flatten();
         let mut sites = crate::heap::samples::sites(self.recording, row);
         let nearest = sites.find(|site| self.own.is_own(*site));
-        let next = self.numbers.len();
-        let place = *self.numbers.entry((innermost, nearest)).or_insert(next);
+        let count = &mut self.count;
+        let place = *self.numbers.entry((innermost, nearest)).or_insert_with(|| next(count));
         self.of_stack.insert(stack, place);
         place
     }
+
+    /// Splits places by a caller: the one that is so many calls of the program's own beyond the nearest. `rows` are blocks
+    /// of all stacks that lead to these places.
+    fn split(
+        &mut self,
+        mixed: &HashSet<PlaceNumber>,
+        rows: impl Iterator<Item = Row>,
+        beyond: usize,
+    ) {
+        let mut parts: HashMap<(PlaceNumber, Option<FunctionId>), PlaceNumber> = HashMap::new();
+        let mut seen: HashSet<StackId> = HashSet::new();
+        for row in rows {
+            let stack = self.recording.profile().blocks.stack(row);
+            let place = self.of(row);
+            if mixed.contains(&place) && seen.insert(stack) {
+                let caller = self.own.callers(row).nth(beyond);
+                let count = &mut self.count;
+                let part = *parts.entry((place, caller)).or_insert_with(|| next(count));
+                self.of_stack.insert(stack, part);
+            }
+        }
+    }
 }
+
+/// The next number.
+const fn next(count: &mut usize) -> PlaceNumber {
+    *count += 1;
+    *count - 1
+}
+
+/// The sampled blocks of each owner by the place that allocated them.
+type OfPlaces = HashMap<PlaceNumber, HashMap<usize, Vec<Live>>>;
+
+fn of_places(owners: &[Owner<'_>], places: &mut PlacesOfStacks<'_>) -> OfPlaces {
+    let mut owned: OfPlaces = HashMap::new();
+    for (number, owner) in owners.iter().enumerate() {
+        for one in &owner.live {
+            let of_place = owned.entry(places.of(one.row)).or_default();
+            of_place.entry(number).or_default().push(*one);
+        }
+    }
+    owned
+}
+
+/// A place that allocates for several owners is split by its callers if no owner has so many of its live blocks: they tell
+/// who allocates for whom …
+const ALONE: f64 = 0.9;
+/// … this many of them, at most.
+const MAX_CALLERS: usize = 4;
 
 fn find_places(
     owners: &mut [Owner<'_>],
@@ -264,15 +322,22 @@ fn find_places(
 ) {
     let profile = recording.profile();
     let blocks = &profile.blocks;
-    let (of_stack, numbers) = (HashMap::new(), HashMap::new());
-    let mut places = PlacesOfStacks { recording, own, of_stack, numbers };
-    // Which blocks each owner has from each place.
-    let mut owned: HashMap<usize, HashMap<usize, Vec<Live>>> = HashMap::new();
-    for (number, owner) in owners.iter().enumerate() {
-        for one in &owner.live {
-            let of_place = owned.entry(places.of(one.row)).or_default();
-            of_place.entry(number).or_default().push(*one);
+    let samples =
+        |blocks_of: &[Live]| blocks_of.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
+    let mut places = PlacesOfStacks::new(recording, own);
+    let mut owned = of_places(owners, &mut places);
+    for beyond in 0..MAX_CALLERS {
+        let is_mixed = |of_owner: &HashMap<usize, Vec<Live>>| {
+            let all = || of_owner.values().map(|blocks| samples(blocks));
+            (all().max().unwrap_or(0) as f64) < all().sum::<u64>() as f64 * ALONE
+        };
+        let mixed = owned.iter().filter(|(_, of_owner)| is_mixed(of_owner));
+        let mixed: HashSet<PlaceNumber> = mixed.map(|(place, _)| *place).collect();
+        if mixed.is_empty() {
+            break;
         }
+        places.split(&mixed, blocks.rows(), beyond);
+        owned = of_places(owners, &mut places);
     }
     // All that was allocated in these places.
     let mut all: HashMap<usize, Vec<(Row, Lifetime)>> = HashMap::new();
@@ -290,8 +355,6 @@ fn find_places(
         let lifetime = Lifetime::of(recording, clock, row, end);
         all.entry(place).or_default().push((row, lifetime));
     }
-    let samples =
-        |blocks_of: &[Live]| blocks_of.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
     for (place, of_owner) in owned {
         let whole = of_owner.values().map(|blocks| samples(blocks)).sum::<u64>() as f64;
         let most =

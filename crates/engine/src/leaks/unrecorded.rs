@@ -40,7 +40,7 @@ pub struct Unrecorded {
     pub description: String,
 }
 
-/// The largest part, one that grows first, of those that were not recorded; `external` is the off-heap memory that a snapshot counts.
+/// The largest part, one that grows first, of those that were not recorded; `external` is the off-heap memory of blocks, garbage as well.
 pub(super) fn unrecorded(
     recording: &Recording,
     clock: &Clock,

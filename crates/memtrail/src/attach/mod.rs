@@ -197,7 +197,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
             .hint("a recording is never overwritten; name a new folder or remove it"));
     }
     let folder = output.as_deref().and_then(Path::parent).unwrap_or(&here);
-    let disk = within_room(Disk::bytes(args.disk, args.rate), folder);
+    let (disk, note) = within_room(Disk::bytes(args.disk, args.rate), folder);
     Ok(Options {
         memtrail: env!("CARGO_PKG_VERSION").into(),
         rate: args.rate.unwrap_or(BASE_RATE),
@@ -217,6 +217,7 @@ fn resolve(args: &Args) -> Result<Options, Failure> {
         context: args.context.clone(),
         labels: args.labels.iter().cloned().collect(),
         disk,
+        notes: note.filter(|_| args.disk.is_some()).into_iter().collect(),
         malloc: false,
         mappings: args.memory.mmap,
         snapshots: snapshots(args),

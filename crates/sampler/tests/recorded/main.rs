@@ -95,6 +95,7 @@ fn options(base: &Path, rate: f64) -> Options {
         context: None,
         labels: std::collections::BTreeMap::new(),
         disk: None,
+        notes: Vec::new(),
         malloc: false,
         mappings: false,
         snapshots: None,

@@ -1,4 +1,5 @@
-//! The programs of `tests/leaks`, built with each compiler once.
+//! The programs of `tests/leaks`, built with each compiler once, and the scripts of `tests/leaks/real`, which have programs of
+//! other people recorded.
 
 use std::ffi::OsString;
 use std::fs;
@@ -8,8 +9,8 @@ use std::process::Command;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::label::Labels;
-use super::recorded::{Mode, OF_NATIVE, OF_OCAML};
-use crate::command::{Outcome, cache, repository, run};
+use super::recorded::{Mode, OF_NATIVE, OF_OCAML, OF_REAL};
+use crate::command::{Outcome, cache, find, repository, run};
 
 /// A program of the corpus.
 pub(super) struct Program {
@@ -28,6 +29,8 @@ enum Language {
     C,
     Cpp,
     Rust,
+    /// A script for `sh`.
+    Script,
 }
 
 impl Language {
@@ -38,6 +41,7 @@ impl Language {
             "c" => Self::C,
             "cc" => Self::Cpp,
             "rs" => Self::Rust,
+            "sh" => Self::Script,
             _ => return None,
         })
     }
@@ -59,6 +63,8 @@ enum Build {
     Ocamlopt(PathBuf),
     /// A command and its options.
     Command(&'static [&'static str]),
+    /// The system's programs, as they are.
+    Nothing,
 }
 
 /// Compilers of other languages, with and without optimisation.
@@ -96,6 +102,8 @@ impl Compiler {
             build: Build::Command(words),
         });
         compilers.extend(native);
+        let (language, build) = (Language::Script, Build::Nothing);
+        compilers.push(Self { name: "installed", language, build });
         Ok(compilers)
     }
 
@@ -106,7 +114,11 @@ impl Compiler {
         let libraries = ["unix", "threads.posix"];
         let has_packages = !matches!(self.build, Build::Ocamlopt(_))
             || labels.packages.iter().all(|package| libraries.contains(&package.as_str()));
-        self.language == program.language && (version5 || !labels.needs_ocaml5) && has_packages
+        let has_tools = labels.tools.iter().all(|tool| find(tool).is_some());
+        self.language == program.language
+            && has_tools
+            && (version5 || !labels.needs_ocaml5)
+            && has_packages
     }
 
     /// The command that builds a program, but for the names of its files.
@@ -133,6 +145,7 @@ impl Compiler {
                 build.args(&words[1..]);
                 build
             }
+            Build::Nothing => Command::new("true"),
         }
     }
 
@@ -157,9 +170,8 @@ impl Compiler {
 /// All programs whose name contains this.
 pub(super) fn programs(only: Option<&str>) -> Outcome<Vec<Program>> {
     let folder = repository().join("tests/leaks");
-    let entries = fs::read_dir(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut programs = Vec::new();
-    for source in entries.flatten().map(|entry| entry.path()) {
+    for source in files(&folder)?.into_iter().chain(files(&folder.join("real"))?) {
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let extension = source.extension().unwrap_or_default().to_string_lossy();
         let Some(language) = Language::of(&extension) else { continue };
@@ -178,6 +190,11 @@ pub(super) fn programs(only: Option<&str>) -> Outcome<Vec<Program>> {
     Ok(programs)
 }
 
+fn files(folder: &Path) -> Outcome<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    Ok(entries.flatten().map(|entry| entry.path()).collect())
+}
+
 impl Program {
     /// The compilers that build it.
     pub(super) fn compilers<'a>(&self, all: &'a [Compiler]) -> Vec<&'a Compiler> {
@@ -186,11 +203,29 @@ impl Program {
 
     /// The ways in which it is recorded.
     pub(super) fn modes(&self) -> &'static [Mode] {
-        if self.language == Language::Ocaml { &OF_OCAML } else { &OF_NATIVE }
+        match self.language {
+            Language::Ocaml => &OF_OCAML,
+            Language::Script if !self.labels.is_native => &OF_REAL,
+            _ => &OF_NATIVE,
+        }
+    }
+
+    /// The tools that it needs and that are not here.
+    pub(super) fn missing(&self) -> Vec<&str> {
+        let tools = self.labels.tools.iter().map(String::as_str);
+        tools.filter(|tool| find(tool).is_none()).collect()
+    }
+
+    /// True if it starts `memtrail` itself, by the words in `RECORD`.
+    pub(super) fn is_script(&self) -> bool {
+        self.language == Language::Script
     }
 
     /// Build it below a folder, and give the executable's path.
     pub(super) fn build(&self, compiler: &Compiler, folder: &Path) -> Outcome<PathBuf> {
+        if self.is_script() {
+            return Ok(self.source.clone());
+        }
         let folder = folder.join(compiler.name).join(&self.name);
         fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         let mut files = Vec::new();

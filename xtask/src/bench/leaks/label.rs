@@ -1,11 +1,12 @@
 //! The expected verdicts, which the first comment of each program of the corpus states: in OCaml between `(*` and `*)`,
-//! else in the first lines that begin with `//`.
+//! else in the first lines that begin with `//`, in scripts with `#`.
 //!
 //! One line a run: `run ARGUMENTS: OWNER grows, allocated in SITE or SITE`, `run ARGUMENTS: no suspect`, or
 //! `run ARGUMENTS: not recorded` where memory grows that a recording without `--native` does not see. A run whose verdict
 //! differs between the collectors has two lines, `run ARGUMENTS on OCaml 4: …` and `run ARGUMENTS on OCaml 5: …`. A line
 //! `with unix lwt.unix` names packages, a line `needs OCaml 5` leaves out the older compilers. `long N` is the last argument where a run
-//! has to be long enough for automatic snapshots.
+//! has to be long enough for automatic snapshots. A script names the programs that it `needs`, and says `native` if they are not
+//! written in OCaml; the owner `something` is any.
 //!
 //! A program in C, C++ or Rust has the roots that retain its memory for an owner: `variable table`, `stack`, `thread-local`;
 //! `nothing` where it is unreachable.
@@ -42,6 +43,10 @@ pub(super) struct Labels {
     pub(super) packages: Vec<String>,
     pub(super) needs_ocaml5: bool,
     pub(super) long: Option<String>,
+    /// Programs that have to be installed.
+    pub(super) tools: Vec<String>,
+    /// A script whose programs are recorded with `--native`.
+    pub(super) is_native: bool,
 }
 
 impl Labels {
@@ -49,6 +54,8 @@ impl Labels {
     pub(super) fn read(source: &str) -> Result<Self, String> {
         let lines: Vec<&str> = if source.starts_with("//") {
             source.lines().map_while(|line| line.strip_prefix("//")).collect()
+        } else if source.starts_with('#') {
+            source.lines().map_while(|line| line.strip_prefix('#')).collect()
         } else {
             source.split("*)").next().unwrap_or_default().lines().collect()
         };
@@ -63,6 +70,10 @@ impl Labels {
                 labels.long = Some(number.to_owned());
             } else if line == "needs OCaml 5" {
                 labels.needs_ocaml5 = true;
+            } else if let Some(tools) = line.strip_prefix("needs ") {
+                labels.tools = tools.split_whitespace().map(str::to_owned).collect();
+            } else if line == "native" {
+                labels.is_native = true;
             }
         }
         Ok(labels)
@@ -101,6 +112,7 @@ fn run(line: &str) -> Option<Run> {
                     rest.strip_prefix(", allocated in ")?.split(" or ").map(str::to_owned).collect()
                 }
             };
+            let owner = if owner == "something" { "" } else { owner };
             Truth::Grows { owner: owner.to_owned(), sites }
         }
     };
@@ -133,6 +145,16 @@ mod tests {
         let labels = Labels::read(source).unwrap();
         let sites = vec!["put".to_owned()];
         let truth = Truth::Grows { owner: "variable table".to_owned(), sites };
+        assert_eq!(labels.runs.iter().map(|run| &run.truth).collect::<Vec<_>>(), [&truth]);
+    }
+
+    #[test]
+    fn labels_of_scripts_name_what_they_need() {
+        let source = "# A server.\n# native\n# needs curl redis-server\n# run leak: something grows\nexit 1 # run x: no";
+        let labels = Labels::read(source).unwrap();
+        assert!(labels.is_native && !labels.needs_ocaml5);
+        assert_eq!(labels.tools, ["curl", "redis-server"]);
+        let truth = Truth::Grows { owner: String::new(), sites: Vec::new() };
         assert_eq!(labels.runs.iter().map(|run| &run.truth).collect::<Vec<_>>(), [&truth]);
     }
 

@@ -42,6 +42,9 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
     let mut counts: BTreeMap<(&str, bool), BTreeMap<Judged, usize>> = BTreeMap::new();
     for (place, program) in corpus::programs(options.only.as_deref())?.iter().enumerate() {
         let takes_turns = program.compilers(&compilers);
+        if let missing @ [_, ..] = &program.missing()[..] {
+            eprintln!("{}: not run, as there is no {}", program.name, missing.join(", "));
+        }
         for seed in 0..options.seeds {
             for (number, mode) in program.modes().iter().enumerate() {
                 let name = mode.name;
@@ -61,6 +64,7 @@ pub(super) fn measure(memtrail: &Path, options: &Options) -> Outcome {
                             memtrail,
                             program: &executable,
                             arguments: &arguments,
+                            is_script: program.is_script(),
                             mode,
                             path: compiler.path(),
                             recording: recordings

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::label::Truth;
 use super::outcome::{self, Outcome as Judged};
-use crate::command::Outcome;
+use crate::command::{Outcome, cache};
 
 /// A way to record a program.
 pub(super) struct Mode {
@@ -26,6 +26,11 @@ pub(super) const OF_OCAML: [Mode; 4] = [
     Mode { name: "exit", options: &["--snapshot", "exit"], is_long: false },
     Mode { name: "off", options: &["--snapshot", "off"], is_long: false },
 ];
+/// OCaml programs of other people: as whoever records them would.
+pub(super) const OF_REAL: [Mode; 2] = [
+    Mode { name: "auto", options: &["--snapshot", "auto"], is_long: true },
+    Mode { name: "exit", options: &["--snapshot", "exit"], is_long: true },
+];
 /// Programs in C, C++ and Rust: samples alone, or with what refers to blocks.
 pub(super) const OF_NATIVE: [Mode; 3] = [
     Mode { name: "native", options: &["--native"], is_long: true },
@@ -38,6 +43,8 @@ pub(super) struct Case<'a> {
     pub(super) memtrail: &'a Path,
     pub(super) program: &'a Path,
     pub(super) arguments: &'a [String],
+    /// It is a script that starts `memtrail` itself.
+    pub(super) is_script: bool,
     pub(super) mode: &'a Mode,
     /// `PATH` of `memtrail`.
     pub(super) path: OsString,
@@ -82,9 +89,31 @@ fn record(case: &Case<'_>) -> Outcome {
             .map_err(|e| format!("cannot remove {}: {e}", recording.display()))?;
     }
     let mut record = Command::new(memtrail);
-    record.args(["run", "--quiet"]).args(mode.options).arg("-o").arg(recording);
-    record.arg("--").arg(program).args(*arguments).stdout(Stdio::null());
+    record.args(["run", "--quiet"]).args(mode.options).arg("-o").arg(recording).arg("--");
+    if case.is_script {
+        return run_script(case, &record);
+    }
+    record.arg(program).args(*arguments).stdout(Stdio::null());
     crate::command::run(&mut record)
+}
+
+/// Runs a script in an empty folder. `RECORD` are the words before a command that is to be recorded, `WILD` the folder of
+/// programs that were fetched.
+fn run_script(case: &Case<'_>, record: &Command) -> Outcome {
+    let folder = case.recording.with_extension("folder");
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    if folder.exists() {
+        std::fs::remove_dir_all(&folder).map_err(failed)?;
+    }
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    let words = [record.get_program()].into_iter().chain(record.get_args());
+    let words: Vec<_> = words.map(|word| word.to_string_lossy()).collect();
+    let mut script = Command::new("sh");
+    script.arg(case.program).args(case.arguments).current_dir(&folder).stdin(Stdio::null());
+    script.env("RECORD", words.join(" ")).env("WILD", cache()?.join("wild"));
+    let done = crate::command::run(script.stdout(Stdio::null()));
+    std::fs::remove_dir_all(&folder).map_err(failed)?;
+    done
 }
 
 /// What the verdict says, for those who look for its fault.

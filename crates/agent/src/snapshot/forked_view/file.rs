@@ -17,10 +17,12 @@ pub(super) struct File<'a> {
     /// Nothing if the launcher writes it.
     own: Option<fs::File>,
     length: u64,
+    /// Bytes that it may have.
+    limit: u64,
 }
 
 impl<'a> File<'a> {
-    pub(super) fn create(folder: &'a Folder, number: u64) -> Result<Self, OutOfReach> {
+    pub(super) fn create(folder: &'a Folder, number: u64, limit: u64) -> Result<Self, OutOfReach> {
         let own = folder.reach(
             |path| {
                 let file = fs::OpenOptions::new()
@@ -33,7 +35,7 @@ impl<'a> File<'a> {
             },
             || folder.call(Operation::BeginSnapshot(number), &[]).map(|()| None),
         )?;
-        Ok(Self { folder, number, own, length: 0 })
+        Ok(Self { folder, number, own, length: 0, limit })
     }
 
     /// Gives the file its name.
@@ -62,7 +64,12 @@ impl<'a> File<'a> {
 }
 
 impl io::Write for File<'_> {
+    /// # Errors
+    /// `EFBIG` beyond the limit.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.length.saturating_add(bytes.len() as u64) > self.limit {
+            return Err(io::Error::from_raw_os_error(libc::EFBIG));
+        }
         let written = if let Some(file) = &mut self.own {
             file.write(bytes)?
         } else {

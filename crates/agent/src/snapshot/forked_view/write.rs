@@ -4,6 +4,7 @@ use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use memtrail_heap::write::{Facts, write as write_heap};
 use memtrail_ocaml_snapshot as walk;
+use memtrail_recording::SnapshotReason;
 
 use super::copy::{self, ForkedView};
 use super::details::CopyDetails;
@@ -45,9 +46,17 @@ pub(in crate::snapshot) fn write(job: &WriteJob<'_>) -> i32 {
     }
 }
 
+/// Bytes that the file may have. One that somebody asks for by hand is written in any case.
+fn room(job: &WriteJob<'_>) -> u64 {
+    let limit = job.setting.target.options.disk;
+    limit.filter(|_| job.safepoint.reason != SnapshotReason::Request).map_or(u64::MAX, |disk| {
+        disk.saturating_sub(memtrail_recording::disk::bytes_of(job.place.folder.path()))
+    })
+}
+
 fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
     let begun = monotonic();
-    let mut file = File::create(job.place.folder, job.number).map_err(|error| {
+    let mut file = File::create(job.place.folder, job.number, room(job)).map_err(|error| {
         job.page.out_of_reach.store(!error.from_launcher, Release);
         std::io::Error::from_raw_os_error(error.errno)
     })?;

@@ -19,12 +19,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use memtrail_recording::disk::bytes_of;
 use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::thinned::THINNED_FILE;
 
 use thin::Offer;
+use usage::trace_bytes;
 pub(crate) use usage::{Disk, within_room};
-use usage::{bytes_of, trace_bytes};
 
 use super::process;
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use memtrail_recording::TRACE_FILE;
 use memtrail_text::Size;
+use memtrail_text::rounded::bytes;
 
 use crate::run::process;
 
@@ -44,19 +45,15 @@ impl Disk {
     }
 }
 
-/// A budget for recordings in a folder, which may have less room. Agents keep to it by themselves, too.
-pub(crate) fn within_room(budget: Option<u64>, folder: &Path) -> Option<u64> {
+/// A budget for recordings in a folder, or what its disk has room for, with a note that this is less. Agents keep to it by
+/// themselves, too.
+pub(crate) fn within_room(budget: Option<u64>, folder: &Path) -> (Option<u64>, Option<String>) {
     let room = process::free_space(folder).map_or(u64::MAX, |free| free.max(Disk::SMALLEST));
-    budget.map(|bytes| bytes.min(room))
-}
-
-/// Bytes of all files in a folder, with those of folders in it.
-pub(super) fn bytes_of(folder: &Path) -> u64 {
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    entries
-        .filter_map(|entry| Some((entry.path(), entry.metadata().ok()?)))
-        .map(|(path, metadata)| if metadata.is_dir() { bytes_of(&path) } else { metadata.len() })
-        .sum()
+    let note = budget.filter(|asked| *asked > room).map(|asked| {
+        let [asked, room] = [asked, room].map(|size| bytes(size as f64));
+        format!("the disk had room for {room} of the {asked} of --disk")
+    });
+    (budget.map(|asked| asked.min(room)), note)
 }
 
 /// Bytes of a recording's trace.
@@ -87,18 +84,11 @@ mod tests {
     #[test]
     fn a_budget_is_no_more_than_the_disk_has_room_for() {
         let folder = tempfile::tempdir().unwrap();
-        assert_eq!(within_room(Some(1 << 20), folder.path()), Some(1 << 20));
-        assert!(within_room(Some(u64::MAX), folder.path()).is_some_and(|bytes| bytes < 1 << 60));
-        assert_eq!(within_room(None, folder.path()), None);
-        assert_eq!(within_room(Some(9), &folder.path().join("absent")), Some(9));
-    }
-
-    #[test]
-    fn all_files_of_a_recording_count() {
-        let folder = tempfile::tempdir().unwrap();
-        fs::create_dir(folder.path().join("inner")).unwrap();
-        fs::write(folder.path().join("trace.ctf"), [0; 100]).unwrap();
-        fs::write(folder.path().join("inner/0001.heap"), [0; 30]).unwrap();
-        assert_eq!(bytes_of(folder.path()), 130);
+        assert_eq!(within_room(Some(1 << 20), folder.path()), (Some(1 << 20), None));
+        let (room, note) = within_room(Some(1 << 62), folder.path());
+        assert!(room.is_some_and(|bytes| bytes < 1 << 60), "{room:?}");
+        assert!(note.is_some_and(|note| note.ends_with("of the 4.00 EiB of --disk")));
+        assert_eq!(within_room(None, folder.path()), (None, None));
+        assert_eq!(within_room(Some(9), &folder.path().join("absent")), (Some(9), None));
     }
 }

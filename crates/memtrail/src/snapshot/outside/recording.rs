@@ -214,6 +214,7 @@ fn describe(taken: &Taken<'_>) -> Description {
         build_id: executables.build_id().map(str::to_owned),
         labels: BTreeMap::new(),
         context: None,
+        disk: None,
         trace: TraceFile { state: FileState::Complete, ..TraceFile::growing() },
         snapshots: None,
         notes: vec![format!("no allocations were recorded: {impossible}")],
