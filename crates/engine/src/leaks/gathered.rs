@@ -203,14 +203,15 @@ fn of_owner(
     last_thread: Option<ThreadNumber>,
 ) -> OwnerEvidence {
     let blocks = &recording.profile().blocks;
-    let mut births: Vec<f64> =
-        owner.live.iter().map(|one| clock.at(blocks.allocated(one.row).seconds())).collect();
-    births.sort_by(f64::total_cmp);
+    let unit = recording.profile().estimator.bytes_per_sample();
+    let alive = owner.live.iter();
+    let alive = alive.map(|one| {
+        (clock.at(blocks.allocated(one.row).seconds()), blocks.samples(one.row) as f64 * unit)
+    });
     let lifetimes = owner.lifetimes();
     let threads = last_thread.map(|last| threads::sizes(owner, last, clock, end));
+    let known = with_births(known, alive);
     OwnerEvidence {
-        live: births.len() as u64,
-        births: subsampled(&births, MAX_DATES),
         freed: freed(&lifetimes),
         stayed: owner.places.iter().map(|place| place.stayed).sum(),
         threads: threads.unwrap_or_default(),
@@ -218,6 +219,17 @@ fn of_owner(
         recursion: owner.recursion().1,
         ..known
     }
+}
+
+/// Adds the dates of blocks that are alive: work at the allocation of each, and the bytes that it stands for.
+pub(super) fn with_births(
+    owner: OwnerEvidence,
+    alive: impl Iterator<Item = (f64, f64)>,
+) -> OwnerEvidence {
+    let mut alive: Vec<(f64, f64)> = alive.collect();
+    alive.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (births, weights) = subsampled(&alive, MAX_DATES).into_iter().unzip();
+    OwnerEvidence { live: alive.len() as u64, births, weights, ..owner }
 }
 
 /// Subsample of the blocks that were freed.

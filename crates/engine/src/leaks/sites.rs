@@ -21,9 +21,7 @@ use super::own_code::OwnCode;
 use super::owned::Lifetime;
 use super::response::{ClearedOwner, Conclusion, LeaksResponse, Place, Suspect};
 use super::teardown::Teardown;
-use super::verdict::{
-    self, Class, Evidence, Judged, LEAST, MAX_DATES, OwnerEvidence, SHARE, subsampled,
-};
+use super::verdict::{self, Class, Evidence, Judged, LEAST, OwnerEvidence, SHARE};
 use super::{MAX_CLEARED, MAX_SUSPECTS, descriptions, teardown, unrecorded};
 use crate::heap::samples::{allocating_site, sites};
 use crate::library_units::{is_library_file, is_library_name};
@@ -255,18 +253,16 @@ impl Judge {
     }
 
     fn of(&mut self, lifetimes: &[Lifetime], name: Option<&Place>) -> Option<Judged> {
-        let mut births: Vec<f64> = alive(lifetimes).map(|block| block.allocated).collect();
-        births.sort_by(f64::total_cmp);
         let owner = OwnerEvidence {
             kind: "site".to_owned(),
             name: name.map_or_else(String::new, Place::to_string),
             sizes: sizes(&self.moments, lifetimes),
-            live: births.len() as u64,
-            births: subsampled(&births, MAX_DATES),
             freed: gathered::freed(lifetimes),
             replaced: gathered::replaced_in(lifetimes, 0),
             ..OwnerEvidence::default()
         };
+        let alive = alive(lifetimes).map(|block| (block.allocated, block.bytes));
+        let owner = gathered::with_births(owner, alive);
         let evidence = Evidence { owners: vec![owner], ..self.all.clone() };
         let judged = verdict::judge(&evidence).pop();
         self.all.owners.extend(evidence.owners);

@@ -13,7 +13,7 @@ use super::gathered;
 use super::own_code::{NearestSites, OwnCode};
 use super::owned::Lifetime;
 use super::response::ClearedOwner;
-use super::verdict::{Class, Evidence, LEAST, MAX_DATES, OwnerEvidence, judge, subsampled};
+use super::verdict::{Class, Evidence, LEAST, OwnerEvidence, judge};
 use crate::heap::join::sampled;
 use crate::heap::loaded::LoadedSnapshot;
 use crate::recording::Recording;
@@ -59,16 +59,15 @@ pub(super) fn unowned(
         if (bytes as f64) < LEAST || 2 * freed > stayed().count() {
             continue;
         }
-        let mut births: Vec<f64> = stayed().map(|block| block.allocated).collect();
-        births.sort_by(f64::total_cmp);
         let owner = OwnerEvidence {
             kind: "site".to_owned(),
             sizes: vec![bytes],
-            live: births.len() as u64,
-            births: subsampled(&births, MAX_DATES),
             freed: gathered::freed(&lifetimes),
             ..OwnerEvidence::default()
         };
+        let owner =
+            gathered::with_births(owner, stayed().map(|block| (block.allocated, block.bytes)));
+        let samples = owner.live;
         let one = Evidence {
             work: vec![1.0],
             alive: vec![alive + bytes],
@@ -82,8 +81,7 @@ pub(super) fn unowned(
             bytes: Bytes(bytes),
             share: Bytes(bytes).share_of(Bytes(alive + bytes)),
             reason: format!(
-                "nothing refers to it in the only snapshot, and none of its {} samples was freed",
-                births.len()
+                "nothing refers to it in the only snapshot, and none of its {samples} samples was freed"
             ),
         }));
     }

@@ -65,6 +65,22 @@ pub(super) fn dates(all: &Evidence, owner: &OwnerEvidence, since: f64) -> Dates 
     if is_spread { Dates::Spread } else { Dates::Few }
 }
 
+/// True if dates are early also by the bytes that they stand for. Where the rate fell, the many samples of a start count for
+/// little: what a program loads first hides that it has grown ever since.
+pub(super) fn is_early(owner: &OwnerEvidence, since: f64) -> bool {
+    let span = (1.0 - since).max(f64::MIN_POSITIVE);
+    let dated = || owner.dated().filter(|(at, _)| *at >= since);
+    let all: f64 = dated().map(|(_, bytes)| bytes).sum();
+    if all <= 0.0 {
+        return true;
+    }
+    let mean = dated().map(|(at, bytes)| (at - since) / span * bytes).sum::<f64>() / all;
+    // As many samples of one size say as much.
+    let count = all * all / dated().map(|(_, bytes)| bytes * bytes).sum::<f64>();
+    let is_none_late = dated().all(|(at, _)| at <= (1.0 - since).mul_add(1.0 - ENDS, since));
+    mean + SURE / (12.0 * count).sqrt() < 0.5 - MIDDLE || (is_none_late && count * ENDS >= 5.0)
+}
+
 /// The moment at which it began, if that is within the first half of the work and all is kept since. A feature that is used
 /// from then on leaks so.
 ///

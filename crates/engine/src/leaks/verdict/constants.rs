@@ -57,6 +57,9 @@ pub(super) const UNDECIDED_BYTES: f64 = 2.0 * LEAST;
 pub(super) const QUEUE_BYTES: f64 = 4.0 * LEAST;
 /// Part of the work in which nine tenths of an owner that was filled once were allocated.
 pub(super) const FILLED: f64 = 0.8;
+/// Part of an owner's size by which it may have grown since nine tenths of its samples were allocated: twice the tenth that is
+/// left.
+pub(super) const REST: f64 = 0.2;
 /// CPU time that a program works on without allocating, as a multiple of that before: what it allocated is what it works with. A
 /// server that waits for requests has used a hundredth of it, one that polls in a loop a tenth.
 pub(super) const WORKED_ON: f64 = 1.0;

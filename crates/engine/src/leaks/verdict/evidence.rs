@@ -52,6 +52,9 @@ pub struct OwnerEvidence {
     /// Work at which they were allocated, ascending; at most 256 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub births: Vec<f64>,
+    /// Bytes that each of them stands for: more where fewer blocks were sampled. Empty in evidence of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f64>,
     /// Blocks that the same call sites allocated and that were freed; at most 256 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freed: Vec<Life>,
@@ -73,6 +76,14 @@ pub struct OwnerEvidence {
     /// True if it consists of weak arrays: the collector decides when what was put in is taken out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub emptied_by_collector: bool,
+}
+
+impl OwnerEvidence {
+    /// The dates of live samples, each with what it stands for.
+    pub(super) fn dated(&self) -> impl Iterator<Item = (f64, f64)> {
+        let weights = self.weights.iter().copied().chain(std::iter::repeat(1.0));
+        self.births.iter().copied().zip(weights)
+    }
 }
 
 /// A block that was freed.

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_renewed};
+use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_early, is_renewed};
 use super::constants::{
-    COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEWEST, QUEUE_BYTES, SHARE, STOPPED,
+    COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEWEST, QUEUE_BYTES, REST, SHARE, STOPPED,
     UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
@@ -179,15 +179,17 @@ fn evidence_of_members(evidence: &Evidence, series: &Series) -> OwnerEvidence {
         emptied_by_collector: named.is_some_and(|owner| owner.emptied_by_collector),
         ..OwnerEvidence::default()
     };
+    let mut dated: Vec<(f64, f64)> = Vec::new();
     for owner in series.members.iter().filter_map(|place| evidence.owners.get(*place)) {
         all.live += owner.live;
         all.stayed += owner.stayed;
-        all.births.extend(&owner.births);
+        dated.extend(owner.dated());
         all.freed.extend(&owner.freed);
         all.threads.extend(&owner.threads);
         all.replaced.extend(&owner.replaced);
     }
-    all.births.sort_by(f64::total_cmp);
+    dated.sort_by(|a, b| a.0.total_cmp(&b.0));
+    (all.births, all.weights) = dated.into_iter().unzip();
     all
 }
 
@@ -264,6 +266,9 @@ impl Found {
             // A recursion that is deep for a moment has blocks from all of its work.
             Dates::Spread if owner.recursion > DEEP => Class::Undecided,
             Dates::Spread => Class::Grows,
+            Dates::Early if grew_since(evidence, owner, exact) || !is_early(owner, since) => {
+                Class::Undecided
+            }
             Dates::Early => Class::FilledOnce,
             Dates::Recent | Dates::Few if began.is_some() => Class::Grows,
             Dates::Recent
@@ -312,8 +317,33 @@ fn is_too_new_for_samples(evidence: &Evidence, owner: &OwnerEvidence, size: f64)
 
 /// True unless samples show that part of it was allocated late.
 fn was_filled_early(owner: &OwnerEvidence) -> bool {
-    let births = &owner.births;
-    births.get(births.len() * 9 / 10).is_none_or(|late| *late <= FILLED)
+    filled(owner).is_none_or(|late| late <= FILLED)
+}
+
+/// The date before which nine tenths of what is alive were allocated.
+fn filled(owner: &OwnerEvidence) -> Option<f64> {
+    let all: f64 = owner.dated().map(|(_, bytes)| bytes).sum();
+    let mut seen = 0.0;
+    let mut dated = owner.dated();
+    let reached = dated.find(|(_, bytes)| {
+        seen += bytes;
+        seen >= 0.9 * all
+    });
+    reached.map(|(at, _)| at)
+}
+
+/// The date before which nine tenths of the live samples were allocated.
+fn nine_tenths(owner: &OwnerEvidence) -> Option<f64> {
+    owner.births.get(owner.births.len() * 9 / 10).copied()
+}
+
+/// True if exact sizes contradict the dates of samples: it grew after a snapshot by which nearly all of its samples had been
+/// allocated. Where the rate falls, few late samples stand for much.
+fn grew_since(evidence: &Evidence, owner: &OwnerEvidence, exact: &[f64]) -> bool {
+    let Some(filled) = nine_tenths(owner).filter(|_| !evidence.is_estimated) else { return false };
+    let next = evidence.work.partition_point(|at| *at < filled);
+    let (before, last) = (exact.get(next), exact.last());
+    before.zip(last).is_some_and(|(before, last)| last - before > REST * last)
 }
 
 /// True unless exact sizes contradict sizes that are derived from samples. A variable that is in use for a moment has a
