@@ -32,7 +32,7 @@ pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
 }
 
 /// The packet that a native program is filling, as it is now. The process has it mapped.
-fn live_packet(recording: &Recording) -> Option<Vec<u8>> {
+pub(crate) fn live_packet(recording: &Recording) -> Option<Vec<u8>> {
     let description = recording.description.as_ref()?;
     let (is_native, pid) = (description.runtime.is_native(), description.pid);
     let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok().filter(|_| is_native)?;

@@ -64,7 +64,7 @@ impl Figures {
         let refused = |error| loading::refused(&error);
         let snapshots = engine.heap_snapshots(id).map_err(refused)?;
         // Of what has ended, the last event is the last moment that anything is known of.
-        let present = || snapshots.can_take.then(|| subject.now()).flatten();
+        let present = || subject.is_running().then(|| subject.now()).flatten();
         let at = moment.map_or_else(present, |moment| Some(moment.at));
         let freed = moment.and_then(|moment| moment.freed);
         let Wanted { by, window } = wanted;

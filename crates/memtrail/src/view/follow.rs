@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use memtrail_engine::{Engine, RecordingId};
 use memtrail_recording::{Description, Recording, is_alive};
@@ -15,10 +15,12 @@ use crate::error::Failure;
 use crate::recording_facts;
 use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 use crate::types::lookup;
-use crate::{loading, references};
+use crate::{loading, references, trace_file};
 
 /// Between two looks at a growing trace. Agents write twice a second.
 const PAUSE: Duration = Duration::from_millis(500);
+/// Reading a whole trace again takes this part of the time at most.
+const SHARE: u32 = 20;
 /// Looks after a program's death in which its recording must be closed; launchers take a moment.
 const LOOKS_AFTER_DEATH: u32 = 6;
 
@@ -48,8 +50,15 @@ pub(crate) fn follow(
         looked_at,
         memory,
         trace: None,
+        length: 0,
+        live: None,
+        next_whole: Instant::now(),
     };
-    growing.read().map_err(|error| Failure::unreadable(&growing.recording.trace, &error))?;
+    // The second time it has what a native program has not written.
+    growing
+        .read()
+        .and_then(|()| growing.read())
+        .map_err(|error| Failure::unreadable(&growing.recording.trace, &error))?;
     std::thread::Builder::new()
         .name("follow".into())
         .spawn(move || growing.until_it_ends())
@@ -71,14 +80,20 @@ struct Growing {
     memory: MemoryArgs,
     /// The file that was read: device and inode.
     trace: Option<(u64, u64)>,
+    /// Its bytes then.
+    length: u64,
+    /// Bytes of the packet beyond its end that the engine has.
+    live: Option<usize>,
+    /// When the trace is read as a whole again for such a packet, at the earliest.
+    next_whole: Instant,
 }
 
 /// New bytes of a trace.
 enum TraceChange {
     /// More of it.
     Tail(Vec<u8>),
-    /// Another file with less of its history, as a whole.
-    Thinned(Vec<u8>),
+    /// All of it: another file with less of its history, or what the file does not have yet.
+    Whole(Vec<u8>),
 }
 
 /// Gives the engine the snapshots that it does not know; the number of the last of them.
@@ -149,7 +164,12 @@ impl Growing {
         }
         let grown = match &change {
             TraceChange::Tail(tail) => self.engine.grow(self.id, tail),
-            TraceChange::Thinned(trace) => self.engine.read_again(self.id, trace),
+            TraceChange::Whole(trace) => {
+                let begun = Instant::now();
+                let grown = self.engine.read_again(self.id, trace);
+                self.next_whole = Instant::now() + begun.elapsed() * SHARE;
+                grown
+            }
         };
         if let Some(grown) = grown {
             self.recording_events.grown(self.id, grown);
@@ -168,12 +188,31 @@ impl Growing {
         let metadata = file.metadata()?;
         let identity = (metadata.dev(), metadata.ino());
         let is_thinned = self.trace.replace(identity).is_some_and(|before| before != identity);
+        let is_same = std::mem::replace(&mut self.length, metadata.len()) == metadata.len();
         let mut bytes = Vec::new();
-        if !is_thinned {
+        if is_same && !is_thinned {
+            return Ok(if self.has_live_packet() {
+                TraceChange::Whole(trace_file::open(&self.recording)?.to_vec())
+            } else {
+                TraceChange::Tail(bytes)
+            });
+        }
+        // The engine has read beyond the end.
+        let is_whole = self.live.take().is_some() || is_thinned;
+        if !is_whole {
             file.seek(SeekFrom::Start(self.engine.offset(self.id)))?;
         }
         file.read_to_end(&mut bytes)?;
-        Ok(if is_thinned { TraceChange::Thinned(bytes) } else { TraceChange::Tail(bytes) })
+        Ok(if is_whole { TraceChange::Whole(bytes) } else { TraceChange::Tail(bytes) })
+    }
+
+    /// True if a native program that allocates nothing for a while has not written all, and the engine has less.
+    fn has_live_packet(&mut self) -> bool {
+        if Instant::now() < self.next_whole {
+            return false;
+        }
+        let packet = trace_file::live_packet(&self.recording);
+        packet.is_some_and(|packet| self.live.replace(packet.len()) != Some(packet.len()))
     }
 
     fn ended(&mut self) {
@@ -181,7 +220,7 @@ impl Growing {
         let finished = self.read_change().map_err(|error| error.to_string()).and_then(|change| {
             let tail = match change {
                 TraceChange::Tail(tail) => tail,
-                TraceChange::Thinned(trace) => {
+                TraceChange::Whole(trace) => {
                     self.engine.read_again(self.id, &trace);
                     let read = self.engine.offset(self.id) as usize;
                     trace.get(read..).unwrap_or_default().to_vec()

@@ -5,7 +5,7 @@ mod family;
 mod terminal;
 mod watched;
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -72,6 +72,29 @@ fn a_program_is_watched_until_it_ends_and_after() {
         assert_eq!(screen.end().code(), Some(0));
         screen.assert_restored();
     }
+}
+
+/// It has allocated all it has, and writes nothing of that until it allocates again: `live 0 B`.
+#[test]
+fn a_native_program_that_is_quiet_is_shown_with_what_it_has() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("it.memtrail");
+    let mut launcher = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "-q", "-o", path(&recording), "--", "perl", "-e"])
+        .arg("my @all = map { 'x' x 100_000 } 1 .. 200; print qq(filled\n); $| = 1; print ''; <STDIN>")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("memtrail run");
+    let mut line = String::new();
+    BufReader::new(launcher.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
+    let mut screen = Terminal::top(&[path(&recording)], 24, 100);
+    let lines = screen.wait("what is alive", |lines| has(lines, "perl+0x"));
+    assert!(lines[1].contains("live 1") || lines[1].contains("live 2"), "{lines:#?}");
+    screen.press("q");
+    assert_eq!(screen.end().code(), Some(0));
+    drop(launcher.stdin.take());
+    assert!(launcher.wait().expect("it ends").success());
 }
 
 #[test]
