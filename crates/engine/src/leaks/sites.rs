@@ -331,6 +331,11 @@ fn by_place(
 /// The call that allocated a block, and the calls of other functions of the program's that led there.
 fn path(recording: &Recording, own: &OwnCode<'_>, row: Row) -> Vec<Site> {
     let Some(allocating) = allocating_site(recording, row) else { return Vec::new() };
+    let program = recording.description.program.as_deref().unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default();
+    // A function without a name, of the program or of a library.
+    let is_nameless_of_library =
+        |name: &str| name.rsplit_once("+0x").is_some_and(|(object, _)| object != program);
     let mut path = vec![allocating];
     for site in sites(recording, row).skip_while(|site| *site != allocating) {
         let Some(inner) = path.last().filter(|_| path.len() < PATH) else { break };
@@ -338,10 +343,10 @@ fn path(recording: &Recording, own: &OwnCode<'_>, row: Row) -> Vec<Site> {
         if name(*inner).as_deref() == Some(OUTERMOST) {
             break;
         }
-        // A recursive function is one caller; what has no name is a place in a library. Closures are called by functions of
-        // the standard library, constructors by those that make shared pointers.
+        // A recursive function is one caller. Closures are called by functions of the standard library, constructors by those
+        // that make shared pointers.
         let is_own = name(site)
-            .is_some_and(|name| !name.contains("+0x") && !is_library_name(&name, &[]))
+            .is_some_and(|name| !is_nameless_of_library(&name) && !is_library_name(&name, &[]))
             && !is_library_file(recording.entities.file_name(site.file));
         if inner.function != site.function && is_own {
             path.push(site);

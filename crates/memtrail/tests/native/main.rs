@@ -273,6 +273,20 @@ fn a_leak_is_a_suspect_with_the_caller_and_its_sound_twin_is_none() {
     assert_eq!(code, Some(0), "{judged:#}");
 }
 
+/// A function without a name that a library called back was left out: the library's seemed to be the caller.
+#[test]
+fn a_callback_of_a_stripped_program_is_among_the_callers() {
+    let program = compile("called_back.c", &["-s"]);
+    let recorded = exact(&program).recorded();
+    let (found, _) = json(&["leaks"], &recorded.recording);
+    let places = found["suspects"][0]["allocated"].as_array().unwrap();
+    let functions: Vec<_> =
+        places.iter().map(|place| place["function"].as_str().unwrap()).collect();
+    let [copy, compare, library] = functions[..] else { panic!("{found:#}") };
+    assert!([copy, compare].iter().all(|name| name.starts_with("program+0x")), "{functions:?}");
+    assert!(copy != compare && library.contains("sort"), "{functions:?}");
+}
+
 /// The report said that the program had allocated little, and nothing of the process that did the work.
 #[test]
 fn a_fork_that_runs_on_unrecorded_is_in_the_note_and_the_report() {
