@@ -3,6 +3,7 @@
 mod full;
 mod killed;
 mod month;
+mod snapshots;
 mod threads;
 mod watch;
 
