@@ -109,7 +109,7 @@ pub struct Options {
     /// Bytes that all recordings of the session may have together; absent: any number.
     #[serde(default)]
     pub disk: Option<u64>,
-    /// What was asked for and cannot be done: notes of each recording.
+    /// Notes of each recording: the user asked for something that cannot be done.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Record the calls of `malloc` of an OCaml program, too.

@@ -236,7 +236,7 @@ struct PlacesOfStacks<'r> {
     own: &'r OwnCode<'r>,
     of_stack: HashMap<StackId, PlaceNumber>,
     numbers: HashMap<PlaceKey, PlaceNumber>,
-    /// How many numbers there are.
+    /// The number of the next one.
     count: usize,
 }
 
