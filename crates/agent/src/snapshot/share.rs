@@ -10,7 +10,7 @@ const PARTS: u64 = 4;
 /// So many are kept beyond that …
 const FEWEST: usize = 4;
 /// … within one part in so many of the disk space. As much is left for the trace, and for the next one.
-const MOST_PARTS: u64 = 2;
+const FEW_PARTS: u64 = 2;
 
 /// Snapshots that are there.
 pub(super) struct Share {
@@ -35,7 +35,7 @@ impl Share {
     }
 
     fn is_full(&self) -> bool {
-        let parts = if self.kept.len() > FEWEST { PARTS } else { MOST_PARTS };
+        let parts = if self.kept.len() > FEWEST { PARTS } else { FEW_PARTS };
         self.kept.len() > 1 && self.bytes() > self.disk / parts
     }
 
@@ -67,7 +67,7 @@ mod tests {
             let dropped = share.add(Taken { number, cost: 1, pause: 1, bytes });
             there.retain(|number| !dropped.contains(number));
             assert!(disk.is_none_or(|disk| {
-                let parts = if there.len() > FEWEST { PARTS } else { MOST_PARTS };
+                let parts = if there.len() > FEWEST { PARTS } else { FEW_PARTS };
                 there.len() == 1 || there.len() as u64 * bytes <= disk / parts
             }));
         }
