@@ -96,11 +96,11 @@ pub(crate) fn description(
         },
         forked_from,
     };
-    Description {
-        snapshots: target.options.snapshots.is_some().then(Vec::new),
-        notes: target.notes.iter().map(|&note| note.to_owned()).chain(nothing_recorded()).collect(),
-        ..describe(recorded, clock, pid)
-    }
+    let mut description = describe(recorded, clock, pid);
+    description.snapshots = target.options.snapshots.is_some().then(Vec::new);
+    let notes = target.notes.iter().map(|&note| note.to_owned());
+    description.notes.extend(notes.chain(nothing_recorded()));
+    description
 }
 
 /// The first packet of the trace.

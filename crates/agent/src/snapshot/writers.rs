@@ -23,7 +23,7 @@ const MAX_WAITS: u32 = 10_000;
 const PATIENCE: u64 = 10_000_000_000;
 const MAX_WAIT: u64 = 600_000_000_000;
 /// Why one is not there that had no room.
-const NO_ROOM: &str = "with it the recording would have taken more than --disk";
+const NO_ROOM: &str = "the recording would have taken more than --disk";
 
 /// A thread that is not there in a fork may hold the lock: nobody waits for it for ever.
 static WRITERS: Lock<Vec<Writer>> = Lock::new(Vec::new());

@@ -1,5 +1,6 @@
 //! Snapshots, and what analyses leave beside them, are within the limit.
 
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::Duration;
@@ -12,6 +13,21 @@ use memtrail_test_support::running::Case;
 use super::watch::bytes_in;
 
 const LIMIT: u64 = 8 << 20;
+
+/// Nothing was told of a limit for which the disk has no room.
+#[test]
+fn a_limit_beyond_the_disk_is_noted() {
+    let ocaml = Case::new(&build(&named("system"), "table_grows"), &["10"]);
+    for (case, more) in
+        [(ocaml, &[][..]), (Case::command(Path::new("/bin/true"), &[]), &["--native"])]
+    {
+        let case = case.options(&[&["--disk", "900TiB"], more].concat());
+        let recorded = case.recorded();
+        let notes = Recording::open(&recorded.recording).unwrap().description.unwrap().notes;
+        let is_there = notes.iter().any(|note| note.ends_with("of the 900 TiB of --disk"));
+        assert!(is_there, "{notes:?}");
+    }
+}
 
 /// A snapshot at each major collection of a heap that grows took 27 MB of 20, and the analysis left twice as much beside them.
 #[test]
