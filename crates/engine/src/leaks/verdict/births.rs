@@ -131,6 +131,17 @@ pub(super) fn goes_on(all: &Evidence, owner: &OwnerEvidence) -> Option<bool> {
     (stayed >= (0.4 * expected).max(2.0)).then_some(true)
 }
 
+/// True if most of what is alive is no older than what was freed: it is still to be freed.
+pub(super) fn turns_over(owner: &OwnerEvidence) -> bool {
+    let mut lives: Vec<f64> = owner.freed.iter().map(|life| life.died - life.born).collect();
+    lives.sort_by(f64::total_cmp);
+    let Some(longest) = lives.get(lives.len() * 19 / 20).filter(|_| lives.len() >= QUEUED) else {
+        return false;
+    };
+    let old = owner.births.iter().filter(|at| 1.0 - **at > *longest).count();
+    2 * old < owner.births.len()
+}
+
 /// True if what was there before lived as long as what is there, and was freed: a cache that is renewed.
 pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
     let births = &owner.births;

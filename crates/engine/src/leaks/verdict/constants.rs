@@ -80,6 +80,8 @@ pub(super) const UNSAMPLED: f64 = 5.0;
 /// Part of the work before the last snapshot in which all was allocated that a call has in hand. A call's own buffer has doubled
 /// so late in one run of twenty.
 pub(super) const NEWEST: f64 = 0.05;
+/// Deviations by which a number of samples grows for sure: the largest of many moments is two or three above the least by chance.
+pub(super) const CERTAIN: f64 = 4.0;
 /// Freed samples without which lifetimes are not compared.
 pub(super) const QUEUED: usize = 20;
 /// Factor by which a block that replaces another is larger: a quarter less than containers use (1.5 to 2).

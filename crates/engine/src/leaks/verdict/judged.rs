@@ -2,10 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::births::{Dates, began_late, dates, falls_behind, goes_on, is_early, is_renewed};
+use super::births::{
+    Dates, began_late, dates, falls_behind, goes_on, is_early, is_renewed, turns_over,
+};
 use super::constants::{
-    COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEWEST, QUEUE_BYTES, REST, SHARE, STOPPED,
-    UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
+    CERTAIN, COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEWEST, QUEUE_BYTES, REST, SHARE,
+    STOPPED, UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{self, Series, series};
@@ -212,7 +214,7 @@ impl Found {
         if evidence.is_sparse() {
             return found(Class::Undecided, Reason::Samples, None);
         }
-        if by == BySizes::Grows {
+        if by == BySizes::Grows && !is_by_chance(evidence, owner, shape) {
             let reason = match (evidence.is_estimated, owner.replaced.is_empty()) {
                 (false, _) => Reason::Snapshots,
                 (true, false) => Reason::Sizes,
@@ -335,6 +337,14 @@ fn filled(owner: &OwnerEvidence) -> Option<f64> {
 /// The date before which nine tenths of the live samples were allocated.
 fn nine_tenths(owner: &OwnerEvidence) -> Option<f64> {
     owner.births.get(owner.births.len() * 9 / 10).copied()
+}
+
+/// True if estimated sizes grow by no more than the number of samples varies, and nearly all that is alive is as young as what
+/// was freed: ten samples rose from three by chance.
+fn is_by_chance(evidence: &Evidence, owner: &OwnerEvidence, shape: Option<Shape>) -> bool {
+    let (Some(unit), Some(shape)) = (evidence.bytes_per_sample, shape) else { return false };
+    let is_weak = shape.grown / unit < CERTAIN * (owner.live as f64).sqrt();
+    evidence.is_estimated && owner.replaced.is_empty() && is_weak && turns_over(owner)
 }
 
 /// True if exact sizes contradict the dates of samples: it grew after a snapshot by which nearly all of its samples had been
