@@ -34,8 +34,10 @@ pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
 /// The packet that a native program is filling, as it is now. The process has it mapped.
 pub(crate) fn live_packet(recording: &Recording) -> Option<Vec<u8>> {
     let description = recording.description.as_ref()?;
-    let (is_native, pid) = (description.runtime.is_native(), description.pid);
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).ok().filter(|_| is_native)?;
+    let pid = description.pid;
+    // Its mappings are locked while they are read: other programs are left alone.
+    let maps = description.runtime.is_native().then(|| format!("/proc/{pid}/maps"));
+    let maps = fs::read_to_string(maps?).ok()?;
     let is_own = |path: &&str| {
         let name = path.rsplit('/').next().unwrap_or_default();
         owner_of_live_packet(name).is_some_and(|(owner, _)| owner == pid)

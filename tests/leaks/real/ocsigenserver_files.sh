@@ -17,7 +17,7 @@ server=$!
 until curl -s -o /dev/null http://127.0.0.1:$port/0.html; do sleep 0.1; done
 i=0
 while [ $i -lt 1500 ]; do
-    curl -s -S -Z -H "Connection: close" -o "#1" "http://127.0.0.1:$port/[0-19].html"
+    curl -s -Z -H "Connection: close" -o "#1" "http://127.0.0.1:$port/[0-19].html" 2> curl.log
     i=$((i + 1))
 done
 kill $server

@@ -7,7 +7,6 @@ use std::sync::atomic::{
 use memtrail_recording::{Snapshot, SnapshotOutcome};
 
 use super::auto_costs;
-use super::setting::setting;
 use crate::os::clock::{cpu_time, monotonic};
 use crate::os::frozen_copy::{End, ended};
 use crate::os::lock::Lock;
@@ -52,6 +51,8 @@ pub(super) struct Page {
     pub(super) errno: AtomicI32,
     /// The program cannot reach its recording any more, and the launcher is gone.
     pub(super) out_of_reach: AtomicBool,
+    /// The recording would have taken more than its disk space.
+    pub(super) no_room: AtomicBool,
 }
 
 impl Page {
@@ -203,7 +204,7 @@ fn note((writer, end): (Writer, End)) {
         (End::Code(_), libc::EOVERFLOW) => SnapshotOutcome::Failed {
             reason: "the heap has more blocks than a snapshot can number (4,293,918,720)".into(),
         },
-        (End::Code(_), libc::EFBIG) if has_limit() => {
+        (End::Code(_), _) if page.no_room.load(Acquire) => {
             SnapshotOutcome::Failed { reason: NO_ROOM.into() }
         }
         (End::Code(_), errno) => {
@@ -225,11 +226,6 @@ fn note((writer, end): (Writer, End)) {
     let snapshot = Snapshot { outcome, ..writer.snapshot };
     auto_costs::written(&snapshot, cost);
     note_snapshot(snapshot);
-}
-
-/// True if the recording may have so many bytes only.
-fn has_limit() -> bool {
-    setting().is_some_and(|setting| setting.target.options.disk.is_some())
 }
 
 /// Removes what a copy that was killed has written.

@@ -19,7 +19,7 @@ use crate::{loading, references, trace_file};
 
 /// Between two looks at a growing trace. Agents write twice a second.
 const PAUSE: Duration = Duration::from_millis(500);
-/// Reading a whole trace again takes this part of the time at most.
+/// Between two readings of a whole trace for a packet that it does not have yet, as a multiple of the time of one.
 const SHARE: u32 = 20;
 /// Looks after a program's death in which its recording must be closed; launchers take a moment.
 const LOOKS_AFTER_DEATH: u32 = 6;
@@ -190,15 +190,12 @@ impl Growing {
         let is_thinned = self.trace.replace(identity).is_some_and(|before| before != identity);
         let is_same = std::mem::replace(&mut self.length, metadata.len()) == metadata.len();
         let mut bytes = Vec::new();
-        if is_same && !is_thinned {
-            return Ok(if self.has_live_packet() {
-                TraceChange::Whole(trace_file::open(&self.recording)?.to_vec())
-            } else {
-                TraceChange::Tail(bytes)
-            });
+        let is_quiet = is_same && !is_thinned;
+        if is_quiet && self.has_live_packet() {
+            return Ok(TraceChange::Whole(trace_file::open(&self.recording)?.to_vec()));
         }
-        // The engine has read beyond the end.
-        let is_whole = self.live.take().is_some() || is_thinned;
+        // The engine has read beyond what was the end.
+        let is_whole = is_thinned || (!is_quiet && self.live.take().is_some());
         if !is_whole {
             file.seek(SeekFrom::Start(self.engine.offset(self.id)))?;
         }

@@ -80,7 +80,7 @@ fn a_native_program_that_is_quiet_is_shown_with_what_it_has() {
     let folder = tempfile::tempdir().expect("a folder");
     let recording = folder.path().join("it.memtrail");
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_memtrail"))
-        .args(["run", "--native", "-q", "-o", path(&recording), "--", "perl", "-e"])
+        .args(["run", "--native", "--rate", "1e-3", "-q", "-o", path(&recording), "--", "perl", "-e"])
         .arg("my @all = map { 'x' x 100_000 } 1 .. 200; print qq(filled\n); $| = 1; print ''; <STDIN>")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -63,18 +63,17 @@ enum Build {
     Ocamlopt(PathBuf),
     /// A command and its options.
     Command(&'static [&'static str]),
-    /// The system's programs, as they are.
-    Nothing,
 }
 
-/// Compilers of other languages, with and without optimisation.
-const NATIVE: [(&str, Language, &[&str]); 6] = [
+/// Compilers of other languages, with and without optimisation. Scripts start what is installed.
+const OTHERS: [(&str, Language, &[&str]); 7] = [
     ("cc", Language::C, &["cc", "-g", "-pthread"]),
     ("cc -O2", Language::C, &["cc", "-g", "-pthread", "-O2"]),
     ("c++", Language::Cpp, &["c++", "-g", "-std=c++17"]),
     ("c++ -O2", Language::Cpp, &["c++", "-g", "-std=c++17", "-O2"]),
     ("rustc", Language::Rust, &["rustc", "--edition", "2024", "-g"]),
     ("rustc -O", Language::Rust, &["rustc", "--edition", "2024", "-g", "-O"]),
+    ("installed", Language::Script, &["sh"]),
 ];
 
 impl Compiler {
@@ -96,14 +95,12 @@ impl Compiler {
                 compilers.push(Self { name, language, build: Build::Ocamlopt(folder) });
             }
         }
-        let native = NATIVE.map(|(name, language, words)| Self {
+        let others = OTHERS.map(|(name, language, words)| Self {
             name,
             language,
             build: Build::Command(words),
         });
-        compilers.extend(native);
-        let (language, build) = (Language::Script, Build::Nothing);
-        compilers.push(Self { name: "installed", language, build });
+        compilers.extend(others);
         Ok(compilers)
     }
 
@@ -145,7 +142,6 @@ impl Compiler {
                 build.args(&words[1..]);
                 build
             }
-            Build::Nothing => Command::new("true"),
         }
     }
 

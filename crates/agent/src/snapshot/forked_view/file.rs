@@ -19,6 +19,7 @@ pub(super) struct File<'a> {
     length: u64,
     /// Bytes that it may have.
     limit: u64,
+    is_full: bool,
 }
 
 impl<'a> File<'a> {
@@ -35,7 +36,12 @@ impl<'a> File<'a> {
             },
             || folder.call(Operation::BeginSnapshot(number), &[]).map(|()| None),
         )?;
-        Ok(Self { folder, number, own, length: 0, limit })
+        Ok(Self { folder, number, own, length: 0, limit, is_full: false })
+    }
+
+    /// True if it would have had more bytes than it may have.
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
     }
 
     /// Gives the file its name.
@@ -68,6 +74,7 @@ impl io::Write for File<'_> {
     /// `EFBIG` beyond the limit.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.length.saturating_add(bytes.len() as u64) > self.limit {
+            self.is_full = true;
             return Err(io::Error::from_raw_os_error(libc::EFBIG));
         }
         let written = if let Some(file) = &mut self.own {

@@ -90,6 +90,7 @@ fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {
         let _ = native_references::finish(scan, (&job.place, job.number), job.taken);
     }
     if written.is_err() {
+        job.page.no_room.store(file.is_full(), Release);
         // Half a snapshot is none.
         file.remove();
     }
