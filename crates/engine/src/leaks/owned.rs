@@ -311,7 +311,7 @@ fn of_places(owners: &[Owner<'_>], places: &mut PlacesOfStacks<'_>) -> OfPlaces 
 /// who allocates for whom …
 const ALONE: f64 = 0.9;
 /// … this many of them, at most.
-const MAX_CALLERS: usize = 4;
+const MAX_SPLITS: usize = 4;
 
 fn find_places(
     owners: &mut [Owner<'_>],
@@ -326,7 +326,7 @@ fn find_places(
         |blocks_of: &[Live]| blocks_of.iter().map(|one| blocks.samples(one.row)).sum::<u64>();
     let mut places = PlacesOfStacks::new(recording, own);
     let mut owned = of_places(owners, &mut places);
-    for beyond in 0..MAX_CALLERS {
+    for beyond in 0..MAX_SPLITS {
         let is_mixed = |of_owner: &HashMap<usize, Vec<Live>>| {
             let all = || of_owner.values().map(|blocks| samples(blocks));
             (all().max().unwrap_or(0) as f64) < all().sum::<u64>() as f64 * ALONE

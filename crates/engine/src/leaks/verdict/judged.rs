@@ -339,8 +339,8 @@ fn nine_tenths(owner: &OwnerEvidence) -> Option<f64> {
     owner.births.get(owner.births.len() * 9 / 10).copied()
 }
 
-/// True if estimated sizes grow by no more than the number of samples varies, and nearly all that is alive is as young as what
-/// was freed: ten samples rose from three by chance.
+/// True if estimated sizes may have risen by chance, as ten samples did from three. Most of what is alive is as young as what
+/// was freed, and the rise is within what numbers of samples vary by.
 fn is_by_chance(evidence: &Evidence, owner: &OwnerEvidence, shape: Option<Shape>) -> bool {
     let (Some(unit), Some(shape)) = (evidence.bytes_per_sample, shape) else { return false };
     let is_weak = shape.grown / unit < CERTAIN * (owner.live as f64).sqrt();
