@@ -1,12 +1,15 @@
 //! Opens the trace of a recording, also while its process writes.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
 
 use memtrail_map::MappedFile;
-use memtrail_recording::Recording;
 use memtrail_recording::session::owner_of_live_packet;
+use memtrail_recording::waiting::{Waiting, parse_waiting_name};
+use memtrail_recording::{Recording, TRACE_FILE};
 use memtrail_trace::header::Header;
 
 use crate::recording_facts;
@@ -22,29 +25,70 @@ pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
         return Ok(Box::new(MappedFile::open(&recording.trace)?));
     }
     // In this order: a packet that is written meanwhile is in the file.
-    let live = live_packet(recording);
+    let unwritten = unwritten(recording);
     // A file that another process may cut short must not be mapped.
-    let mut bytes = fs::read(&recording.trace)?;
-    if let Some(packet) = live.filter(|packet| !has_begun(&bytes, packet)) {
-        bytes.extend_from_slice(&packet);
+    let mut file = File::open(&recording.trace)?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    if let Some(unwritten) = unwritten {
+        // Packets that wait are in memory until all of them are in the file.
+        let is_behind = bytes.len() as u64 != file.metadata()?.len();
+        match unwritten.waiting(file.metadata()?.ino(), bytes.len() as u64) {
+            Some(waiting) => bytes.extend_from_slice(&waiting),
+            None if is_behind => return Ok(Box::new(bytes)),
+            None => {}
+        }
+        if let Some(packet) = unwritten.live.filter(|packet| !has_begun(&bytes, packet)) {
+            bytes.extend_from_slice(&packet);
+        }
     }
     Ok(Box::new(bytes))
 }
 
-/// The packet that a native program is filling, as it is now. The process has it mapped.
-pub(crate) fn live_packet(recording: &Recording) -> Option<Vec<u8>> {
+/// Part of the trace of a native program that is not in its file.
+struct Unwritten {
+    /// Memory with what waits for room on the disk.
+    waiting: Option<PathBuf>,
+    /// The packet that the program is filling.
+    live: Option<Vec<u8>>,
+}
+
+impl Unwritten {
+    /// What waits to be appended to the file, of which so many bytes were read.
+    fn waiting(&self, inode: u64, length: u64) -> Option<Vec<u8>> {
+        let memory = fs::read(self.waiting.as_ref()?).ok()?;
+        Some(Waiting::read(&memory, inode, length)?.rest().to_vec())
+    }
+}
+
+/// Bytes of the trace of a native program that are not in its file: they change whenever there are more. The process has them mapped.
+pub(crate) fn unwritten_bytes(recording: &Recording) -> Option<usize> {
+    let unwritten = unwritten(recording)?;
+    let file = fs::metadata(&recording.trace).ok()?;
+    let waiting = unwritten.waiting(file.ino(), file.len()).map(|bytes| bytes.len());
+    let live = unwritten.live.map(|packet| packet.len());
+    (waiting.is_some() || live.is_some()).then(|| waiting.unwrap_or(0) + live.unwrap_or(0))
+}
+
+fn unwritten(recording: &Recording) -> Option<Unwritten> {
     let description = recording.description.as_ref()?;
     let pid = description.pid;
     // Its mappings are locked while they are read: other programs are left alone.
     let maps = description.runtime.is_native().then(|| format!("/proc/{pid}/maps"));
     let maps = fs::read_to_string(maps?).ok()?;
-    let is_own = |path: &&str| {
-        let name = path.rsplit('/').next().unwrap_or_default();
-        owner_of_live_packet(name).is_some_and(|(owner, _)| owner == pid)
-    };
+    let paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
     // Each program that the process has been had its own.
-    let mut paths = maps.lines().filter_map(|line| Some(&line[line.find('/')?..]));
-    live_packets::read(paths.rfind(is_own)?.as_ref())
+    let last = |is_own: fn(&str, u32) -> bool| {
+        paths.clone().rfind(|path| is_own(path.rsplit('/').next().unwrap_or_default(), pid))
+    };
+    let live = last(|name, pid| owner_of_live_packet(name).is_some_and(|(owner, _)| owner == pid));
+    let waiting = last(|name, pid| {
+        parse_waiting_name(name).is_some_and(|(owner, _, file)| owner == pid && file == TRACE_FILE)
+    });
+    Some(Unwritten {
+        waiting: waiting.map(PathBuf::from),
+        live: live.and_then(|path| live_packets::read(path.as_ref())),
+    })
 }
 
 /// True if a trace ends with this packet, or has it by now with more in it.

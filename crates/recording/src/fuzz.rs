@@ -12,6 +12,7 @@ use crate::mappings::{field_of_status, with_resident};
 use crate::memory::resident::{Known, RuntimeMemory, measure};
 use crate::memory::table::MemoryTable;
 use crate::memory::{Figure, HEADING, MemoryFigures, parse};
+use crate::waiting::Waiting;
 
 /// Reads any bytes as the file `memory`: no panic, and what was read is written so that it reads the same.
 ///
@@ -48,6 +49,19 @@ pub fn collections(bytes: &[u8]) {
         assert!(summary.is_none_or(|summary| summary.over_time.len() <= stretches));
     }
     assert_eq!(collections::parse(file.as_bytes()), (found, None));
+}
+
+/// Reads any bytes as memory with what waits for room on the disk: no panic, and no byte that is not there.
+///
+/// # Panics
+/// If that is not so.
+pub fn waiting(bytes: &[u8]) {
+    let inode = bytes.get(8..).and_then(<[u8]>::first_chunk).map_or(0, |n| u64::from_le_bytes(*n));
+    for length in [0, 1, bytes.len() as u64, u64::MAX] {
+        if let Some(found) = Waiting::read(bytes, inode, length) {
+            assert_eq!(found.appended() + found.rest().len(), found.bytes().len());
+        }
+    }
 }
 
 /// Reads any bytes as the text of `smaps` or `status`: no panic, and each resident byte is counted once.

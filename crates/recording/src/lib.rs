@@ -44,6 +44,7 @@ mod small;
 mod stretches;
 pub mod thinned;
 pub mod threads;
+pub mod waiting;
 mod written;
 
 pub use caveats::too_low;

@@ -7,6 +7,7 @@
 //! | `claim` | agent | symbolic link to the pid of the process that is recorded, when only one is |
 //! | `status-<pid>-<image>.json` | agent | [`Status`] of that process image; replaced whole |
 //! | `tail-<pid>-<image>-<domain>` | agent | shared memory: the packet a domain is filling |
+//! | `waiting-<pid>-<image>-<file>` | agent | shared memory: what waits for room on the disk ([`crate::waiting`]) |
 //! | `relay` | both | shared memory: what the launcher is to write for an agent ([`crate::relay`]) |
 //!
 //! A tail's first bytes are a complete packet at every instant, so that after any death of the

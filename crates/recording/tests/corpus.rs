@@ -39,3 +39,8 @@ fn collections() {
 fn smaps() {
     replay("smaps", fuzz::smaps);
 }
+
+#[test]
+fn waiting() {
+    replay("waiting", fuzz::waiting);
+}

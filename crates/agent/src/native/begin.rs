@@ -30,7 +30,8 @@ pub(super) fn begin(
 ) -> Result<&'static Recording, String> {
     let pid = std::process::id();
     let clock = Clock::start();
-    let folder = Arc::new(Folder::make(&setting.options, pid, forked_from.is_some())?);
+    let folder =
+        Arc::new(Folder::make((&setting.options, &setting.session), pid, forked_from.is_some())?);
     let failed = |errno: i32| {
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())

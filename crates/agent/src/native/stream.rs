@@ -19,7 +19,7 @@ use crate::recording::modules::Modules;
 use crate::recording::output::Output;
 use crate::recording::rate_log::RateLog;
 use crate::recording::report::report;
-use crate::recording::room::{self, Kept, Room};
+use crate::recording::room::{Kept, Room};
 use crate::recording::stream::FLUSH_PERIOD;
 
 type Writer = StreamWriter<&'static mut [u8]>;
@@ -166,7 +166,7 @@ impl Stream {
             return;
         };
         output.take_over(folder);
-        room.has(output.length());
+        room.has(output);
         if room.is_short() {
             Output::remove_abandoned(folder);
         }
@@ -225,15 +225,19 @@ impl Stream {
             return;
         }
         self.flushed = now;
+        let Files { output, rates, folder, .. } = &mut self.files;
+        output.append_waiting(folder);
+        rates.append_waiting(folder);
         if self.writer.is_empty() {
             return;
         }
         self.appended += self.writer.packet_len() as u64;
         let Files { output, room, folder, description, .. } = &mut self.files;
         let appended = output.append(folder, self.writer.packet());
-        room.has(output.length());
-        if room.is_news() {
-            description.notes.push(room::NOTE.to_owned());
+        room.has(output);
+        let news = room.news();
+        if !news.is_empty() {
+            description.notes.extend(news);
             let _ = folder.save(description);
         }
         if let Err(errno) = appended
@@ -310,7 +314,7 @@ impl Stream {
         self.flush(now);
         let Files { description, folder, output, .. } = &mut self.files;
         description.snapshots.get_or_insert_default().push(snapshot);
-        description.trace.bytes = output.length();
+        description.trace.bytes = output.total();
         // The snapshot itself is there, whether it is listed or not.
         let _ = folder.save(description);
     }
@@ -338,7 +342,7 @@ impl Stream {
             Output::remove_thinned(folder);
         }
         describe_end(description, failed.or(outcome), now.0);
-        description.trace.bytes = output.length();
+        description.trace.bytes = output.total();
         description.trace.blocks = self.blocks;
         description.trace.lost = self.lost + missed;
         // Nobody is there to be told if this fails; the trace itself is whole.

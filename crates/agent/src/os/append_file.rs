@@ -81,10 +81,17 @@ impl AppendFile {
 
     /// Goes on with the file at `fresh`, which is made of the beginning of this one; its trailer says of how much
     /// ([`memtrail_recording::thinned`]). What this file, of so many bytes, has more is appended to it. Gives the new
-    /// length; nothing if all stays as it is, and then no file is at `fresh`.
-    pub(crate) fn take_over(&mut self, fresh: &CStr, length: u64) -> Option<u64> {
+    /// length; nothing if all stays as it is, and then no file is at `fresh`. `renamed` gets its inode and length before
+    /// it has this file's name.
+    pub(crate) fn take_over(
+        &mut self,
+        fresh: &CStr,
+        length: u64,
+        renamed: impl FnOnce(u64, u64),
+    ) -> Option<u64> {
         let opened = OpenFile::open(fresh, libc::O_RDWR).ok()?;
-        let taken = self.complete(&opened, length).filter(|_| {
+        let taken = self.complete(&opened, length).filter(|&complete| {
+            renamed(opened.identity.1, complete);
             // SAFETY: C strings.
             unsafe { libc::rename(fresh.as_ptr(), self.path.as_ptr()) == 0 }
         });
@@ -137,6 +144,11 @@ impl AppendFile {
                 libc::unlink(path.as_ptr());
             }
         }
+    }
+
+    /// The file's inode; nothing if this process has never opened it.
+    pub(crate) fn inode(&self) -> Option<u64> {
+        self.identity.map(|(_, inode)| inode)
     }
 
     fn open(&self) -> Result<OpenFile, i32> {
@@ -299,13 +311,17 @@ mod tests {
         let (path, thinned) = (folder.path().join("trace"), folder.path().join("thinned"));
         let fresh = CString::new(thinned.as_os_str().as_bytes()).unwrap();
         let mut file = AppendFile::create(&path).unwrap();
-        assert_eq!(file.take_over(&fresh, 0), None, "there is none");
+        assert_eq!(file.take_over(&fresh, 0, |_, _| ()), None, "there is none");
         let long = vec![b'x'; 10_000];
         file.append(b"history, ", 0).unwrap();
         file.append(&long, 9).unwrap();
         let trailer = memtrail_recording::thinned::trailer(9);
         std::fs::write(&thinned, [b"hist, ".as_slice(), &trailer].concat()).unwrap();
-        assert_eq!(file.take_over(&fresh, 10_009), Some(10_006));
+        let mut announced = None;
+        let taken =
+            file.take_over(&fresh, 10_009, |inode, length| announced = Some((inode, length)));
+        assert_eq!(taken, Some(10_006));
+        assert_eq!(announced, file.inode().map(|inode| (inode, 10_006)));
         file.append(b"more", 10_006).unwrap();
         let expected = [b"hist, ".as_slice(), &long, b"more"].concat();
         assert!(std::fs::read(&path).unwrap() == expected && !thinned.exists());
@@ -313,7 +329,7 @@ mod tests {
         let wrong = memtrail_recording::thinned::trailer(10_011);
         for bad in [wrong.as_slice(), &trailer[..15], b"something that is no trailer"] {
             std::fs::write(&thinned, bad).unwrap();
-            assert_eq!(file.take_over(&fresh, 10_010), None);
+            assert_eq!(file.take_over(&fresh, 10_010, |_, _| ()), None);
             assert!(std::fs::read(&path).unwrap() == expected && !thinned.exists());
         }
     }

@@ -29,6 +29,7 @@ pub(crate) mod replaceable;
 pub(crate) mod replaced_hook;
 pub(crate) mod rest;
 pub(crate) mod seccomp;
+pub(crate) mod shared_memory;
 pub(crate) mod symbol;
 pub(crate) mod thread_exit;
 pub(crate) mod tls;

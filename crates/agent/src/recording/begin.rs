@@ -25,7 +25,7 @@ pub(crate) fn begin(
 ) -> Result<&'static Recorder, String> {
     let pid = std::process::id();
     let clock = Clock::start();
-    let folder = Folder::make(&target.options, pid, forked_from.is_some())?;
+    let folder = Folder::make((&target.options, &target.session), pid, forked_from.is_some())?;
     let failed = |errno: i32| {
         let error = std::io::Error::from_raw_os_error(errno);
         format!("cannot write into {}: {error}", folder.path().display())

@@ -100,7 +100,7 @@ impl RecordingFiles {
             let failed = match output.append(&self.folder, packets) {
                 Ok(()) => {
                     self.appended.fetch_add(packets.len() as u64, Relaxed);
-                    self.room.has(output.length());
+                    self.room.has(&output);
                     return true;
                 }
                 Err(errno) => errno,
@@ -120,13 +120,29 @@ impl RecordingFiles {
             keeping_errno(|| {
                 if let Some(mut output) = self.output.lock_unless_ending() {
                     output.take_over(&self.folder);
-                    self.room.has(output.length());
+                    self.room.has(&output);
                     if self.room.is_short() {
                         Output::remove_abandoned(&self.folder);
                     }
                 }
             });
         }
+    }
+
+    /// Appends what waits for room on the disk, to each file.
+    pub(crate) fn append_waiting(&self) {
+        keeping_errno(|| {
+            if let Some(mut output) = self.output.lock_unless_ending() {
+                output.append_waiting(&self.folder);
+                self.room.has(&output);
+            }
+            if let Some(mut threads) = self.threads.lock_unless_ending() {
+                threads.append_waiting(&self.folder);
+            }
+            if let Some(mut rates) = self.rates.lock_unless_ending() {
+                rates.append_waiting(&self.folder);
+            }
+        });
     }
 
     /// Gives the bytes of all packets so far, if a stream that began when there were `begun` is to begin anew.

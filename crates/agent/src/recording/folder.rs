@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::session::Options;
 use memtrail_recording::thinned::{THINNED_FILE, UNFINISHED_FILE};
+use memtrail_recording::waiting::waiting_name;
 use memtrail_recording::{Description, REQUEST_FILE, drop_snapshot, unfinished_snapshot_name};
 
 use crate::os::limits::file_size_limit;
@@ -27,6 +28,7 @@ pub(crate) struct Folder {
     /// Which folder it is: after `chroot` the path may name another one.
     device: u64,
     inode: u64,
+    session: PathBuf,
     pid: u32,
     image: u32,
 }
@@ -50,7 +52,11 @@ impl OutOfReach {
 
 impl Folder {
     /// Makes the folder of a new recording. The error is a reason.
-    pub(crate) fn make(options: &Options, pid: u32, forked: bool) -> Result<Self, String> {
+    pub(crate) fn make(
+        (options, session): (&Options, &Path),
+        pid: u32,
+        forked: bool,
+    ) -> Result<Self, String> {
         let program = program_name();
         let (path, image) = options.make_folder(&program, pid, forked).or_else(
             |(folder, error): (PathBuf, io::Error)| {
@@ -69,7 +75,17 @@ impl Folder {
         let named = |name| CString::new(path.join(name).as_os_str().as_bytes()).unwrap_or_default();
         let [request, thinned, unfinished] =
             [REQUEST_FILE, THINNED_FILE, UNFINISHED_FILE].map(named);
-        Ok(Self { path, request, thinned, unfinished, device, inode, pid, image })
+        Ok(Self {
+            path,
+            request,
+            thinned,
+            unfinished,
+            device,
+            inode,
+            session: session.to_owned(),
+            pid,
+            image,
+        })
     }
 
     fn made_by_launcher(program: &str, pid: u32, forked: bool) -> Option<(PathBuf, u32)> {
@@ -93,6 +109,11 @@ impl Folder {
     /// Path of one that the launcher has not finished yet.
     pub(crate) fn unfinished(&self) -> &CStr {
         &self.unfinished
+    }
+
+    /// Path in the session of what waits to be appended to a file of the recording.
+    pub(crate) fn waiting(&self, file: &str) -> PathBuf {
+        self.session.join(waiting_name(self.pid, self.image, file))
     }
 
     /// Counts the programs that the process has been.

@@ -28,5 +28,6 @@ pub(crate) mod room;
 pub(crate) mod small_heap;
 pub(crate) mod stream;
 pub(crate) mod threads;
+mod waiting;
 pub(crate) mod work;
 pub(crate) mod written_check;

@@ -21,6 +21,8 @@ pub(crate) struct Modules {
     ours: Option<Module>,
     file: Option<AppendFile>,
     length: u64,
+    /// The file lacks some: the disk was full.
+    lacks_some: bool,
     looked: Option<Timestamp>,
     looks: u32,
 }
@@ -28,7 +30,15 @@ pub(crate) struct Modules {
 impl Modules {
     /// None so far.
     pub(crate) fn new() -> Self {
-        Self { all: Vec::new(), ours: None, file: None, length: 0, looked: None, looks: 0 }
+        Self {
+            all: Vec::new(),
+            ours: None,
+            file: None,
+            length: 0,
+            lacks_some: false,
+            looked: None,
+            looks: 0,
+        }
     }
 
     /// Looks for those that are there now, once.
@@ -86,15 +96,15 @@ impl Modules {
                 self.all.push(module);
             }
         }
-        if self.all.len() == before {
+        if self.all.len() == before && !self.lacks_some {
             return;
         }
         let lines = maps.lines().filter(|line| line.contains('/'));
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
-        if let Some(file) = &self.file
-            && file.append(text.as_bytes(), self.length).is_ok()
-        {
-            self.length += text.len() as u64;
+        if let Some(file) = &self.file {
+            let written = file.append(text.as_bytes(), self.length);
+            self.lacks_some = written == Err(libc::ENOSPC);
+            self.length += written.map_or(0, |()| text.len() as u64);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! A file of the recording that only grows: whole packets are appended, from whichever thread has one
 //! ready.
 //!
-//! The program may give up the right to open the file: then the launcher appends.
+//! The program may give up the right to open the file: then the launcher appends. While the disk is full, packets wait in
+//! memory.
 
 use memtrail_recording::TRACE_FILE;
 use memtrail_recording::collections::COLLECTIONS_FILE;
@@ -9,10 +10,13 @@ use memtrail_recording::memory::MEMORY_FILE;
 use memtrail_recording::rates::RATES_FILE;
 use memtrail_recording::relay::{Operation, Refused};
 use memtrail_recording::threads::THREADS_FILE;
+use memtrail_recording::waiting;
 
 use crate::os::append_file::AppendFile;
 use crate::recording::folder::Folder;
+use crate::recording::live_packet::PACKET;
 use crate::recording::relay;
+use crate::recording::waiting::Waiting;
 
 /// Which file of the recording it is.
 #[derive(Clone, Copy)]
@@ -46,6 +50,11 @@ impl FileKind {
     }
 }
 
+/// The disk is full, or the user's part of it.
+fn is_full(errno: i32) -> bool {
+    matches!(errno, libc::ENOSPC | libc::EDQUOT)
+}
+
 /// A file of the recording.
 pub(crate) struct Output {
     part: FileKind,
@@ -54,6 +63,8 @@ pub(crate) struct Output {
     length: u64,
     /// The most that it may be.
     limit: u64,
+    /// Packets for which the disk had no room.
+    waiting: Option<Waiting>,
     /// Set when a write failed; nothing is written any more.
     failed: Option<i32>,
 }
@@ -66,7 +77,7 @@ impl Output {
             || folder.call(part.write_at(0), &[]).map(|()| AppendFile::elsewhere()),
         );
         let file = file.map_err(|error| error.errno)?;
-        Ok(Self { part, file, length: 0, limit: u64::MAX, failed: None })
+        Ok(Self { part, file, length: 0, limit: u64::MAX, waiting: None, failed: None })
     }
 
     /// Limits the length of the file.
@@ -76,10 +87,16 @@ impl Output {
 
     /// Goes on with the trace that the launcher has thinned, if there is one.
     pub(crate) fn take_over(&mut self, folder: &Folder) {
-        if self.failed.is_none()
-            && folder.is_here()
-            && let Some(length) = self.file.take_over(folder.thinned(), self.length)
-        {
+        if self.failed.is_some() || !folder.is_here() {
+            return;
+        }
+        let waiting = &mut self.waiting;
+        let renamed = |inode, length| {
+            if let Some(waiting) = waiting {
+                waiting.moves(inode, length);
+            }
+        };
+        if let Some(length) = self.file.take_over(folder.thinned(), self.length, renamed) {
             self.length = length;
         }
     }
@@ -100,14 +117,58 @@ impl Output {
         }
     }
 
-    /// Bytes written.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
-    }
-
     /// Lets nothing more be written, in a forked child.
     pub(crate) fn close(&mut self) {
         self.failed = Some(libc::EBADF);
+        // A forked child does not have the memory.
+        self.waiting = None;
+    }
+
+    /// Bytes written, and those that wait.
+    pub(crate) fn total(&self) -> u64 {
+        self.length + self.waiting.as_ref().map_or(0, |waiting| waiting.rest().len() as u64)
+    }
+
+    /// Bytes of the memory for packets that wait, as far as it is in use.
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.as_ref().map_or(0, Waiting::used)
+    }
+
+    /// Appends what waits, as far as there is room by now; true if nothing waits any more.
+    pub(crate) fn append_waiting(&mut self, folder: &Folder) -> bool {
+        let Some(mut waiting) = self.waiting.take().filter(|_| self.failed.is_none()) else {
+            return true;
+        };
+        while let Some(some) = waiting.rest().chunks(PACKET).next() {
+            let count = some.len();
+            match self.write(folder, some) {
+                Ok(()) => waiting.were_appended(count),
+                Err(errno) => {
+                    if !is_full(errno) {
+                        self.failed = Some(errno);
+                    }
+                    break;
+                }
+            }
+        }
+        let is_empty = waiting.is_empty();
+        self.waiting = Some(waiting);
+        is_empty
+    }
+
+    /// Keeps packets until there is room for them, or gives the error.
+    fn wait(&mut self, folder: &Folder, packets: &[u8], errno: i32) -> Result<(), i32> {
+        let file = self.file.inode().ok_or(errno)?;
+        if self.total() + packets.len() as u64 > self.limit {
+            return Err(libc::EDQUOT);
+        }
+        let most =
+            if matches!(self.part, FileKind::Trace) { waiting::TRACE } else { waiting::OTHERS };
+        if self.waiting.is_none() {
+            self.waiting = Waiting::make(&folder.waiting(self.part.name()), most);
+        }
+        let waiting = self.waiting.as_mut().ok_or(errno)?;
+        if waiting.push(packets, (file, self.length)) { Ok(()) } else { Err(errno) }
     }
 
     /// Appends whole packets, or gives the error that ends writing: the file ends with the last
@@ -119,6 +180,25 @@ impl Output {
         if packets.is_empty() {
             return Ok(());
         }
+        let appended = if self.append_waiting(folder) {
+            self.append_now(folder, packets)
+        } else {
+            Err(self.failed.unwrap_or(libc::ENOSPC))
+        };
+        let kept = appended.or_else(|errno| {
+            if is_full(errno) && self.failed.is_none() {
+                self.wait(folder, packets, errno)
+            } else {
+                Err(errno)
+            }
+        });
+        if let Err(errno) = kept {
+            self.failed = Some(errno);
+        }
+        kept
+    }
+
+    fn append_now(&mut self, folder: &Folder, packets: &[u8]) -> Result<(), i32> {
         let is_too_long = |output: &Self| output.length + packets.len() as u64 > output.limit;
         if is_too_long(self) {
             self.take_over(folder);
@@ -127,15 +207,15 @@ impl Output {
             self.failed = Some(libc::EDQUOT);
             return Err(libc::EDQUOT);
         }
+        self.write(folder, packets)
+    }
+
+    fn write(&mut self, folder: &Folder, packets: &[u8]) -> Result<(), i32> {
         let written = match self.file.append(packets, self.length) {
             Err(errno) if relay::may_help(errno) => self.append_elsewhere(folder, packets, errno),
             written => written,
         };
-        match written {
-            Ok(()) => self.length += packets.len() as u64,
-            Err(errno) => self.failed = Some(errno),
-        }
-        written
+        written.inspect(|()| self.length += packets.len() as u64)
     }
 
     /// Has the launcher write, as this process got an error.

@@ -24,6 +24,13 @@ impl RateLog {
         self.failed = true;
     }
 
+    /// Appends what waits for room on the disk.
+    pub(crate) fn append_waiting(&mut self, folder: &Folder) {
+        if let Some(output) = &mut self.output {
+            output.append_waiting(folder);
+        }
+    }
+
     /// From block `id` of `domain` on, the base rate is halved so often.
     pub(crate) fn changed(
         &mut self,

@@ -15,7 +15,6 @@ use crate::recording::files::{CHUNK, RecordingFiles};
 use crate::recording::live_packet;
 use crate::recording::memory::MemoryLog;
 use crate::recording::output::Output;
-use crate::recording::room;
 use crate::recording::small_heap::SmallHeap;
 use crate::recording::stream::Stream;
 
@@ -135,6 +134,7 @@ impl Recorder {
         if self.files.output.lock_unless_ending().is_none() {
             return self.all_streams().count();
         }
+        self.files.append_waiting();
         let now = self.files.clock.now();
         let in_use = |stream: &&Lock<Stream>| match stream.try_lock_for() {
             Some(mut stream) => {
@@ -194,12 +194,13 @@ impl Recorder {
         }
     }
 
-    /// Notes that samples were declined because little room was left.
+    /// Notes that the disk was full, or that samples were declined because little room was left.
     pub(crate) fn note_room(&self) {
-        if self.files.room.is_news()
+        let news = self.files.room.news();
+        if !news.is_empty()
             && let Some(mut description) = self.description.try_lock_for()
         {
-            description.notes.push(room::NOTE.to_owned());
+            description.notes.extend(news);
             let _ = self.files.folder.save(&description);
         }
     }
@@ -208,9 +209,7 @@ impl Recorder {
     pub(crate) fn note(&self, outcome: Option<Outcome>, state: FileState, passed_over: usize) {
         let Some(mut description) = self.description.try_lock_for() else { return };
         self.small_heap.note(&mut description);
-        if self.files.room.is_news() {
-            description.notes.push(room::NOTE.to_owned());
-        }
+        description.notes.extend(self.files.room.news());
         if passed_over > 0 {
             description.notes.push(format!(
                 "the process ended in the midst of writing a sample: the last packet of {passed_over} of \
@@ -223,7 +222,7 @@ impl Recorder {
             lost += stream.lost;
         }
         if let Some(output) = self.files.output.try_lock_for() {
-            description.trace.bytes = output.length();
+            description.trace.bytes = output.total();
         }
         if outcome.is_some() && self.files.target.options.disk.is_some() {
             Output::remove_thinned(&self.files.folder);

@@ -63,6 +63,13 @@ impl ThreadLog {
         self.failed = true;
     }
 
+    /// Appends what waits for room on the disk.
+    pub(crate) fn append_waiting(&mut self, folder: &Folder) {
+        if let Some(output) = &mut self.output {
+            output.append_waiting(folder);
+        }
+    }
+
     /// From block `id` of `domain` on, blocks are of `thread`. `at_work` runs this.
     pub(crate) fn switched(
         &mut self,
@@ -76,7 +83,7 @@ impl ThreadLog {
         if self.failed || self.output.is_none() && first == thread_id && domain == DomainId(0) {
             return;
         }
-        if self.output.as_ref().is_some_and(|output| output.length() >= self.limit) {
+        if self.output.as_ref().is_some_and(|output| output.total() >= self.limit) {
             return keeping_errno(|| self.end(folder, domain, id));
         }
         keeping_errno(|| {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::cell::LazyCell;
 use std::ffi::OsString;
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -16,7 +17,9 @@ use serde::Serialize;
 use super::process::End;
 use super::session::Session;
 use super::survivors::{may_be_one, own_numbers, programs};
-use super::{live_packets, native_names, nothing_recorded, old_sessions, outliving, writing};
+use super::{
+    live_packets, native_names, nothing_recorded, old_sessions, outliving, waiting, writing,
+};
 use crate::{json, outcome, references, shell_quote};
 
 /// Recordings that are shown one by one.
@@ -73,7 +76,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
     // Whoever keeps a session started after the processes.
     let begin = if root == 0 { 0 } else { started_at(std::process::id()).unwrap_or(0) };
     let running = LazyCell::new(|| own_numbers(session.folder(), begin));
-    let all_live_packets = session.live_packets();
+    let (all_live_packets, all_waiting) = (session.live_packets(), session.waiting());
     // With `--children` they have recordings of their own. Whoever keeps a session waits for them.
     let watched = options.as_ref().filter(|options| root != 0 && !options.children);
     let forks = watched.map_or_else(Vec::new, |_| {
@@ -101,7 +104,14 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 Some(failure) => fail(&mut description, *failure),
                 // What was sampled after a packet that is missing makes no sense without it.
                 None if matches!(description.outcome, Some(Outcome::WriteFailed { .. })) => {}
-                None => collect_live_packets(live_packets, &mut description, &trace),
+                None => match waiting::append(&all_waiting, status, folder, &mut description) {
+                    Ok(()) => collect_live_packets(live_packets, &mut description, &trace),
+                    Err(failed) => {
+                        let blocks =
+                            live_packets.filter_map(|tail| live_packets::blocks(&tail).ok());
+                        lose(&mut description, failed, blocks.sum());
+                    }
+                },
             }
             let is_native = description.runtime.is_native();
             // Nobody takes what an agent has not taken.
@@ -182,10 +192,16 @@ fn collect_live_packets(
         let appended = live_packets::append(&tail, trace);
         // Whoever keeps the session for others must not append it again.
         let _ = std::fs::remove_file(&tail);
-        let Err((error, blocks)) = appended else { continue };
-        let errno = error.raw_os_error().unwrap_or(libc::EIO);
-        fail(description, WriteFailure { errno, lost: description.trace.lost + blocks });
+        if let Err(failed) = appended {
+            lose(description, failed, 0);
+        }
     }
+}
+
+/// The trace lacks the blocks of a packet that could not be written, and `more`.
+fn lose(description: &mut Description, (error, blocks): (io::Error, u64), more: u64) {
+    let errno = error.raw_os_error().unwrap_or(libc::EIO);
+    fail(description, WriteFailure { errno, lost: description.trace.lost + blocks + more });
 }
 
 /// The trace ends before the program did.

@@ -35,6 +35,7 @@ mod snapshots;
 mod stops;
 mod survivors;
 mod viewing;
+mod waiting;
 mod writing;
 
 use std::path::Path;

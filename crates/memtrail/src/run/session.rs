@@ -121,15 +121,24 @@ impl Session {
 
     /// Packets that were being filled when their process ended: (its pid and image, the bytes).
     pub(super) fn live_packets(&self) -> Vec<(PathBuf, String)> {
+        self.files_named("tail-")
+    }
+
+    /// What waited for room on the disk when its process ended, likewise.
+    pub(super) fn waiting(&self) -> Vec<(PathBuf, String)> {
+        self.files_named("waiting-")
+    }
+
+    fn files_named(&self, prefix: &str) -> Vec<(PathBuf, String)> {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
-        let mut live_packets: Vec<_> = entries
+        let mut found: Vec<_> = entries
             .filter_map(|entry| {
                 let name = entry.file_name().into_string().ok()?;
-                name.starts_with("tail-").then(|| (entry.path(), name))
+                name.starts_with(prefix).then(|| (entry.path(), name))
             })
             .collect();
-        live_packets.sort();
-        live_packets
+        found.sort();
+        found
     }
 }
 

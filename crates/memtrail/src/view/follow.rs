@@ -191,7 +191,7 @@ impl Growing {
         let is_same = std::mem::replace(&mut self.length, metadata.len()) == metadata.len();
         let mut bytes = Vec::new();
         let is_quiet = is_same && !is_thinned;
-        if is_quiet && self.has_live_packet() {
+        if is_quiet && self.has_unwritten() {
             return Ok(TraceChange::Whole(trace_file::open(&self.recording)?.to_vec()));
         }
         // The engine has read beyond what was the end.
@@ -204,12 +204,12 @@ impl Growing {
     }
 
     /// True if a native program that allocates nothing for a while has not written all, and the engine has less.
-    fn has_live_packet(&mut self) -> bool {
+    fn has_unwritten(&mut self) -> bool {
         if Instant::now() < self.next_whole {
             return false;
         }
-        let packet = trace_file::live_packet(&self.recording);
-        packet.is_some_and(|packet| self.live.replace(packet.len()) != Some(packet.len()))
+        let bytes = trace_file::unwritten_bytes(&self.recording);
+        bytes.is_some_and(|bytes| self.live.replace(bytes) != Some(bytes))
     }
 
     fn ended(&mut self) {

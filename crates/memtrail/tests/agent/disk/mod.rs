@@ -5,6 +5,7 @@ mod killed;
 mod month;
 mod snapshots;
 mod threads;
+mod waiting;
 mod watch;
 
 use std::fs;
