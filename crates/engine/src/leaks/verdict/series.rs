@@ -1,7 +1,7 @@
 //! Owners that last: what one owner hands to another in a step is of one owner with it.
 
-use super::constants::{FLIP, LEAST, SHARE};
-use super::evidence::Evidence;
+use super::constants::{FEW, FLIP, LEAST, OLDER, SHARE};
+use super::evidence::{Evidence, OwnerEvidence};
 
 /// Owners that have had the same memory, one after the other.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +48,8 @@ pub fn series(evidence: &Evidence) -> Vec<Series> {
                 // One of both is passing: it has little before, or after.
                 let most = 2.0f64.mul_add(lost, slack) + growth * before;
                 let is_as_much = got >= FLIP * lost && got <= most;
-                if loser != gainer && is_as_much && had <= has / 2.0 {
+                let is_new = || is_new(&owners[*gainer], work(at - 1), work(at));
+                if loser != gainer && is_as_much && had <= has / 2.0 && !is_new() {
                     let (from, to) = (root(&parent, *gainer), root(&parent, *loser));
                     parent[from] = to;
                 }
@@ -72,6 +73,15 @@ pub fn series(evidence: &Evidence) -> Vec<Series> {
         name.map(|name| Series { name, members, sizes })
     };
     groups.into_iter().filter_map(named).collect()
+}
+
+/// True if what an owner has at a snapshot was allocated after the one before it: nobody has handed that over.
+fn is_new(owner: &OwnerEvidence, before: f64, at: f64) -> bool {
+    let alive = owner.births.iter().copied().filter(|born| *born <= at);
+    let freed = owner.freed.iter().filter(|life| life.born <= at && life.died > at);
+    let dates: Vec<f64> = alive.chain(freed.map(|life| life.born)).collect();
+    let older = dates.iter().filter(|born| **born <= before).count();
+    dates.len() >= FEW && older as f64 <= OLDER * dates.len() as f64
 }
 
 /// True for variables, which outlive frames.
