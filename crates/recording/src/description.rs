@@ -53,6 +53,9 @@ pub struct Description {
     /// in recordings of earlier versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub disk: Option<u64>,
+    /// True if recordings beside this one share these bytes (`--children`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub shares_disk: bool,
     /// The allocation trace.
     pub trace: TraceFile,
     /// Heap snapshots, if the program was started so that they can be taken.

@@ -277,6 +277,7 @@ mod tests {
             labels: [("service.version".to_owned(), "1.4".to_owned())].into(),
             context: Some("night".into()),
             disk: Some(1 << 30),
+            shares_disk: false,
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

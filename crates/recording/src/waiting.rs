@@ -33,11 +33,11 @@ pub fn parse_waiting_name(name: &str) -> Option<(u32, u32, &str)> {
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?, parts.next()?))
 }
 
-/// What waits to be appended to a file.
+/// Bytes that wait to be appended to a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting<'a> {
     bytes: &'a [u8],
-    /// Those that the file has already.
+    /// Number of them that the file has already.
     appended: usize,
 }
 

@@ -56,6 +56,7 @@ pub(crate) fn describe(recorded: Recorded<'_>, clock: &Clock, pid: u32) -> Descr
         labels: options.labels.clone(),
         context: options.context.clone(),
         disk: options.disk,
+        shares_disk: options.children && options.disk.is_some(),
         trace: TraceFile::growing(),
         snapshots: None,
         notes: options.notes.clone(),

@@ -45,7 +45,7 @@ pub(crate) struct Room {
     of_memory: AtomicU8,
     /// Packets have waited.
     has_waited: AtomicBool,
-    /// Those of the notes that were made.
+    /// Notes that were made already.
     noted: [AtomicBool; 3],
     numbers: AtomicU64,
 }
@@ -84,7 +84,7 @@ impl Room {
         self.of_trace.load(Relaxed) > 0
     }
 
-    /// What is to be noted since the last call.
+    /// Gives the notes that were not made yet.
     pub(crate) fn news(&self) -> Vec<String> {
         let facts = [
             (self.is_short(), NOTE),

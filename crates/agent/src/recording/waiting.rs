@@ -1,4 +1,4 @@
-//! What cannot be appended to a file because the disk is full waits in memory that is shared with the launcher's session
+//! Keeps bytes for which the disk has no room, in memory that is shared with the launcher's session
 //! ([`memtrail_recording::waiting`]).
 
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::os::shared_memory;
 /// Bytes that wait for room in a file.
 pub(crate) struct Waiting {
     memory: &'static mut [u8],
-    /// Bytes that wait, including those that were appended since.
+    /// Bytes that wait, and bytes that were appended since.
     count: usize,
-    /// Those.
+    /// Bytes of these that were appended.
     appended: usize,
-    /// Which of the two places in the header has the file.
+    /// The place in the header that has the file, one of two.
     place: usize,
 }
 
@@ -96,7 +96,7 @@ mod tests {
 
     use super::*;
 
-    /// What the launcher would append to a file.
+    /// Gives the bytes that the launcher would append to a file.
     fn rest(file: &Path, inode: u64, length: u64) -> Option<Vec<u8>> {
         let memory = std::fs::read(file).unwrap();
         waiting::Waiting::read(&memory, inode, length).map(|found| found.rest().to_vec())

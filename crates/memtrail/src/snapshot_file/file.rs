@@ -15,7 +15,7 @@ use memtrail_heap::read::{Error, Snapshot};
 use memtrail_heap::{BlockTypes, TypesSource, give_back_freed};
 use memtrail_map::MappedFile;
 use memtrail_recording::Recording;
-use memtrail_recording::disk::bytes_of;
+use memtrail_recording::disk::Used;
 use memtrail_types::Types;
 
 use super::memory::MemoryArgs;
@@ -169,8 +169,9 @@ fn keep(path: &Path, write: impl Fn(&mut dyn Write) -> io::Result<()>) -> io::Re
 
 /// Bytes that are left of the disk space of a recording (`run --disk`); `None` if it has no limit.
 fn room(folder: &Path) -> Option<u64> {
-    let disk = Recording::open(folder).ok()?.description?.disk?;
-    Some(disk.saturating_sub(bytes_of(folder)))
+    let description = Recording::open(folder).ok()?.description?;
+    let is_shared = description.shares_disk;
+    Some(Used::of(folder, is_shared).room(description.disk?, is_shared))
 }
 
 /// A file that has so much room.

@@ -103,6 +103,7 @@ impl Folder {
             labels: options.labels.clone(),
             context: options.context.clone(),
             disk: None,
+            shares_disk: false,
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

@@ -8,7 +8,7 @@ use memtrail_recording::SnapshotReason;
 
 use super::copy::{self, ForkedView};
 use super::details::CopyDetails;
-use super::file::File;
+use super::file::{File, Room};
 use super::native_references;
 use crate::os::clock::monotonic;
 use crate::recording::installed::Place;
@@ -46,12 +46,11 @@ pub(in crate::snapshot) fn write(job: &WriteJob<'_>) -> i32 {
     }
 }
 
-/// Bytes that the file may have. One that somebody asks for by hand is written in any case.
-fn room(job: &WriteJob<'_>) -> u64 {
-    let limit = job.setting.target.options.disk;
-    limit.filter(|_| job.safepoint.reason != SnapshotReason::Request).map_or(u64::MAX, |disk| {
-        disk.saturating_sub(memtrail_recording::disk::bytes_of(job.place.folder.path()))
-    })
+/// The room for the file. One that somebody asks for by hand is written in any case.
+fn room(job: &WriteJob<'_>) -> Room {
+    let options = &job.setting.target.options;
+    let disk = options.disk.filter(|_| job.safepoint.reason != SnapshotReason::Request);
+    Room { disk, is_shared: options.children }
 }
 
 fn try_write(job: &WriteJob<'_>) -> std::io::Result<()> {

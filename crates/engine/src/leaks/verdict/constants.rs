@@ -25,8 +25,8 @@ pub(super) const FEW: usize = 3;
 pub(super) const EVEN: f64 = 0.15;
 /// An owner that loses more than this part in one step, while another gains as much, has handed it over.
 pub(super) const FLIP: f64 = 0.5;
-/// Part of an owner's samples that may be older than a snapshot after which all of it was allocated: the dates of samples are those of
-/// all blocks that have its call sites.
+/// Largest part of an owner's samples that are older than a snapshot, if all of it was allocated after that. Samples are dated by
+/// call site, and other owners may have some of them.
 pub(super) const OLDER: f64 = 0.1;
 /// Live samples that decide by birth dates: the mean of 8 dates has a standard error of 0.1.
 pub(crate) const BLOCKS: usize = 8;

@@ -215,6 +215,7 @@ fn describe(taken: &Taken<'_>) -> Description {
         labels: BTreeMap::new(),
         context: None,
         disk: None,
+        shares_disk: false,
         trace: TraceFile { state: FileState::Complete, ..TraceFile::growing() },
         snapshots: None,
         notes: vec![format!("no allocations were recorded: {impossible}")],

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use memtrail_recording::Recording;
 use memtrail_test_support::compilers::named;
+use memtrail_test_support::contents::recordings_in;
 use memtrail_test_support::programs::build;
 use memtrail_test_support::running::Case;
 
@@ -50,4 +51,38 @@ fn snapshots_of_a_heap_that_grows_and_their_indexes_fit() {
         let bytes = bytes_in(&recording);
         assert!(bytes <= LIMIT, "{bytes} bytes after {command:?}");
     }
+}
+
+/// Each process kept to the limit alone: six of them took three times as much.
+#[test]
+fn snapshots_of_a_family_fit_together() {
+    let program = build(&named("system"), "table_grows");
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = format!("{} 60000 > /dev/null", program.path.display());
+    let all = format!("for i in 1 2 3 4 5 6; do {one} & done; wait");
+    let mut run = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    run.args([
+        "run",
+        "--children",
+        "--disk",
+        "8MiB",
+        "--snapshot",
+        "every-major",
+        "-q",
+        "--",
+        "sh",
+        "-c",
+    ]);
+    let mut child = run.arg(&all).current_dir(folder.path()).spawn().expect("memtrail run");
+    let bytes = || recordings_in(folder.path()).iter().map(|one| bytes_in(one)).sum::<u64>();
+    while child.try_wait().expect("a child").is_none() {
+        assert!(bytes() <= LIMIT, "{} bytes while they run", bytes());
+        thread::sleep(Duration::from_millis(10));
+    }
+    let family = std::fs::read_dir(folder.path()).unwrap().next().unwrap().unwrap().path();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_memtrail")).arg("leaks").arg(family).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert!(bytes() <= LIMIT, "{} bytes after it", bytes());
+    assert!(recordings_in(folder.path()).len() >= 6);
 }
