@@ -11,6 +11,10 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_128};
 
+/// A folder with agents that were built before: those of a release are for older C libraries, and for another one than its static
+/// launcher has.
+const AGENTS: &str = "MEMTRAIL_AGENTS";
+
 fn main() {
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
@@ -37,7 +41,11 @@ fn main() {
         println!("cargo::rerun-if-changed={}", manifest.display());
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
-    build(&root, &out);
+    println!("cargo::rerun-if-env-changed={AGENTS}");
+    let agents = env::var_os(AGENTS).map_or_else(|| build(&root, &out), PathBuf::from);
+    pack(&agents.join("libmemtrail_preload.so"), &out.join("libmemtrail_agent.so.gz"), "AGENT");
+    pack(&agents.join("libmemtrail_native.so"), &out.join("libmemtrail_native.so.gz"), "NATIVE");
+    pack(&agents.join("libmemtrail_whole.so"), &out.join("libmemtrail_whole.so.gz"), "WHOLE");
     pack_recording(&root.join("tests/recordings/leaks-4711.memtrail"), &out);
     println!("cargo::rustc-env=MEMTRAIL_TYPES_CODE={:016x}", types_code(&root));
 }
@@ -70,7 +78,8 @@ fn types_code(root: &Path) -> u64 {
     checksum.digest()
 }
 
-fn build(root: &Path, out: &Path) {
+/// Builds the agents, and gives the folder in which they are.
+fn build(root: &Path, out: &Path) -> PathBuf {
     let target = env::var("TARGET").expect("cargo sets it");
     let profile = match env::var("PROFILE").as_deref() {
         Ok("release") => "agent",
@@ -98,14 +107,12 @@ fn build(root: &Path, out: &Path) {
     }
     let status = cargo.status().expect("cargo runs, or this would not");
     assert!(status.success(), "the agent does not build");
-    let built = folder.join(target).join(profile);
-    pack(&built.join("libmemtrail_preload.so"), &out.join("libmemtrail_agent.so.gz"), "AGENT");
-    pack(&built.join("libmemtrail_native.so"), &out.join("libmemtrail_native.so.gz"), "NATIVE");
-    pack(&built.join("libmemtrail_whole.so"), &out.join("libmemtrail_whole.so.gz"), "WHOLE");
+    folder.join(target).join(profile)
 }
 
 /// Leaves a library gzipped, and its hash in a variable.
 fn pack(library: &Path, packed: &Path, name: &str) {
+    println!("cargo::rerun-if-changed={}", library.display());
     let agent = std::fs::read(library).expect("the agent was built");
     println!("cargo::rustc-env=MEMTRAIL_{name}_HASH={:032x}", xxh3_128(&agent));
     std::fs::write(packed, gzip(&agent)).expect("the folder is cargo's");

@@ -95,7 +95,7 @@ fn configuration(folder: &Path, architecture: Option<&str>) -> String {
 }
 
 /// The mirror of Debian that the system's own packages come from.
-fn mirror() -> Outcome<String> {
+pub(crate) fn mirror() -> Outcome<String> {
     let mut query = Command::new("apt-get");
     query.args(["indextargets", "--format", "$(SITE) $(ORIGIN) $(LABEL)", "Created-By: Packages"]);
     let table = output(&mut query)?;

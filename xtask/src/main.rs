@@ -14,6 +14,7 @@ mod ocaml_tests;
 mod packages;
 mod picture;
 mod profile_stores;
+mod release;
 mod setup;
 mod sql_engines;
 mod stamp;
@@ -112,6 +113,16 @@ enum Chore {
         #[arg(long)]
         check: bool,
     },
+    /// Build what users install without Rust: a tarball, a Debian package, a wheel; and try each
+    ///
+    /// The launcher is one static file. The agents that it carries run in programs with glibc 2.31 and later. Each artefact
+    /// is installed in minimal Debians 11, 12 and 13, and used there by a user without privileges and without a network. It
+    /// needs root, for the changes of root folder.
+    Release {
+        /// Build and pack alone
+        #[arg(long)]
+        no_trial: bool,
+    },
     /// Draw the pictures of README and manual from real runs: `docs/report.svg`, `docs/viewer/`
     Picture,
 }
@@ -128,6 +139,7 @@ fn main() -> ExitCode {
         Chore::Types { check: true } => types::check(),
         Chore::Types { check: false } => types::write(),
         Chore::Picture => picture::draw(),
+        Chore::Release { no_trial } => release::release(!no_trial),
         Chore::Test { suite: Some(suite), .. } if suite == "arm64" => return test::arm64(),
         Chore::Test { suite: Some(_), pattern, program, .. } => {
             return test::ocaml(pattern.as_deref(), program.as_deref());

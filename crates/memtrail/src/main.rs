@@ -169,6 +169,11 @@ fn parsed() -> Command {
 /// Stack of the thread that works where the main one has a small stack, in bytes.
 const STACK: usize = 8 << 20;
 
+/// The static binary has its own, as the analysis of heaps allocates on all processors.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if run::has_stack() {
         return command();

@@ -54,7 +54,7 @@ struct Unwritten {
 }
 
 impl Unwritten {
-    /// What waits to be appended to the file, of which so many bytes were read.
+    /// Gives the bytes that wait to be appended to the file, if so many of it were read.
     fn waiting(&self, inode: u64, length: u64) -> Option<Vec<u8>> {
         let memory = fs::read(self.waiting.as_ref()?).ok()?;
         Some(Waiting::read(&memory, inode, length)?.rest().to_vec())

@@ -27,7 +27,13 @@ pub(crate) enum Event {
     Other,
 }
 
-fn call(request: libc::c_uint, tid: Tid, address: u64, data: u64) -> io::Result<()> {
+/// The type of `ptrace`'s first argument.
+#[cfg(not(target_env = "musl"))]
+type Request = libc::c_uint;
+#[cfg(target_env = "musl")]
+type Request = libc::c_int;
+
+fn call(request: Request, tid: Tid, address: u64, data: u64) -> io::Result<()> {
     // SAFETY: none of the requests that are made here writes to memory of ours but where `data` points to a live value.
     let result = unsafe {
         libc::ptrace(request, tid, address as usize as *mut c_void, data as usize as *mut c_void)

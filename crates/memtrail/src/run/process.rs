@@ -188,7 +188,8 @@ pub(super) fn nobody_else_has(file: &std::fs::File) -> Option<bool> {
     unsafe {
         let mut system: libc::statfs = std::mem::zeroed();
         if libc::fstatfs(descriptor, &raw mut system) != 0
-            || system.f_type != libc::TMPFS_MAGIC
+            // The types of both depend on the C library.
+            || u64::try_from(system.f_type).ok() != u64::try_from(libc::TMPFS_MAGIC).ok()
             // By this signal the kernel tells that somebody opens the file meanwhile. It does nothing unless it is handled.
             || libc::fcntl(descriptor, F_SETSIG, libc::SIGURG) != 0
         {

@@ -124,7 +124,7 @@ impl Session {
         self.files_named("tail-")
     }
 
-    /// What waited for room on the disk when its process ended, likewise.
+    /// Files with bytes that waited for room on the disk when their process ended, likewise.
     pub(super) fn waiting(&self) -> Vec<(PathBuf, String)> {
         self.files_named("waiting-")
     }
