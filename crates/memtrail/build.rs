@@ -42,7 +42,13 @@ fn main() {
     }
     println!("cargo::rerun-if-changed={}", root.join("Cargo.toml").display());
     println!("cargo::rerun-if-env-changed={AGENTS}");
-    let agents = env::var_os(AGENTS).map_or_else(|| build(&root, &out), PathBuf::from);
+    let agents = match env::var_os(AGENTS) {
+        None => build(&root, &out),
+        Some(built) => {
+            println!("cargo::rerun-if-changed={}", Path::new(&built).display());
+            built.into()
+        }
+    };
     pack(&agents.join("libmemtrail_preload.so"), &out.join("libmemtrail_agent.so.gz"), "AGENT");
     pack(&agents.join("libmemtrail_native.so"), &out.join("libmemtrail_native.so.gz"), "NATIVE");
     pack(&agents.join("libmemtrail_whole.so"), &out.join("libmemtrail_whole.so.gz"), "WHOLE");
@@ -112,7 +118,6 @@ fn build(root: &Path, out: &Path) -> PathBuf {
 
 /// Leaves a library gzipped, and its hash in a variable.
 fn pack(library: &Path, packed: &Path, name: &str) {
-    println!("cargo::rerun-if-changed={}", library.display());
     let agent = std::fs::read(library).expect("the agent was built");
     println!("cargo::rustc-env=MEMTRAIL_{name}_HASH={:032x}", xxh3_128(&agent));
     std::fs::write(packed, gzip(&agent)).expect("the folder is cargo's");
