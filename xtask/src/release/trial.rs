@@ -53,7 +53,8 @@ pub(super) fn wheel(release: &Release, wheel: &Path) -> Outcome {
         return Err(format!("the wheel's memtrail is {version}"));
     }
     let mut demo = Command::new(environment.join("bin/memtrail"));
-    run(demo.args(["demo", "--recorded"]).stdin(Stdio::null()).stdout(Stdio::null()))?;
+    demo.args(["demo", "--recorded", "--output"]).arg(environment.join("demo.memtrail"));
+    run(demo.stdin(Stdio::null()).stdout(Stdio::null()))?;
     std::fs::remove_dir_all(&environment).map_err(|error| error.to_string())
 }
 
