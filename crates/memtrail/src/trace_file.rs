@@ -31,11 +31,13 @@ pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     if let Some(unwritten) = unwritten {
+        let now = file.metadata()?;
         // Packets that wait are in memory until all of them are in the file.
-        let is_behind = bytes.len() as u64 != file.metadata()?.len();
-        match unwritten.waiting(file.metadata()?.ino(), bytes.len() as u64) {
+        match unwritten.waiting(now.ino(), bytes.len() as u64) {
             Some(waiting) => bytes.extend_from_slice(&waiting),
-            None if is_behind => return Ok(Box::new(bytes)),
+            None if unwritten.waiting.is_some() && bytes.len() as u64 != now.len() => {
+                return Ok(Box::new(bytes));
+            }
             None => {}
         }
         if let Some(packet) = unwritten.live.filter(|packet| !has_begun(&bytes, packet)) {

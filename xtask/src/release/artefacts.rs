@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-/// What is being released.
+/// Facts about it that each step needs.
 pub(super) struct Release {
     pub(super) version: String,
     /// The static launcher.
     pub(super) launcher: PathBuf,
-    /// Where artefacts are left.
+    /// The folder of the artefacts.
     pub(super) folder: PathBuf,
-    /// What is fetched, and stays for the next time.
+    /// A folder for downloads, which stay for the next time.
     pub(super) cache: PathBuf,
 }

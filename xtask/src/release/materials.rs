@@ -1,4 +1,4 @@
-//! Checksums of the artefacts, and what they are made of.
+//! Checksums of the artefacts, and the list of crates.
 
 use std::fs::{self, File};
 use std::process::Command;
@@ -20,7 +20,7 @@ pub(super) fn write_all(release: &Release) -> Outcome {
     checksums(release)
 }
 
-/// The list of the crates that `memtrail` is built of.
+/// The list of the crates in this repository's lock file for the launcher's platform, with those of its tests and chores.
 fn bill(metadata: &Value, version: &str) -> Value {
     let packages = metadata["packages"].as_array().map_or(&[][..], Vec::as_slice);
     let components: Vec<Value> = packages

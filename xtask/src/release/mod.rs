@@ -36,8 +36,8 @@ const TOOLS: [(&str, &str); 7] = [
     ("pip3", "python3-pip"),
 ];
 
-/// Builds everything into `release-artefacts` below the folder of builds, and tries it unless that is left out. `MEMTRAIL` names a launcher
-/// that was built before.
+/// Builds everything into `release-artefacts` below the folder of builds, and tries it unless that is left out.
+/// `MEMTRAIL` names a launcher that was built before.
 pub(crate) fn release(with_trial: bool) -> Outcome {
     install_programs(&TOOLS)?;
     let cache = cache()?.join("release");

@@ -23,7 +23,7 @@ pub(super) fn sysroot(cache: &Path) -> Outcome<PathBuf> {
         remake(&root)?;
         let suites = Suites::fetch(&cache.join("lists"), &[SUITE], None)?;
         suites.unpack(&PACKAGES.map(str::to_owned), &root)?;
-        make_links_relative(&root, &root)?;
+        lead_links_inside(&root, &root)?;
         fs::write(&whole, "")
             .map_err(|error| format!("cannot write {}: {error}", whole.display()))?;
     }
@@ -31,7 +31,7 @@ pub(super) fn sysroot(cache: &Path) -> Outcome<PathBuf> {
 }
 
 /// Lets links to absolute paths lead into the folder.
-fn make_links_relative(root: &Path, folder: &Path) -> Outcome {
+fn lead_links_inside(root: &Path, folder: &Path) -> Outcome {
     let failed = |error: std::io::Error| format!("cannot read {}: {error}", folder.display());
     for entry in fs::read_dir(folder).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
@@ -43,7 +43,7 @@ fn make_links_relative(root: &Path, folder: &Path) -> Outcome {
                     .map_err(failed)?;
             }
         } else if path.is_dir() {
-            make_links_relative(root, &path)?;
+            lead_links_inside(root, &path)?;
         }
     }
     Ok(())

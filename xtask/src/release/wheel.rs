@@ -9,7 +9,7 @@ use crate::command::{Outcome, output, repository, run};
 
 /// A static program needs no library of the system's.
 const TAG: &str = "py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64";
-/// What packs wheels.
+/// The tool that packs wheels.
 const PACKER: &str = "wheel==0.45.1";
 
 /// Packs it, and gives its path.

@@ -136,9 +136,11 @@ impl Output {
 
     /// Appends what waits, as far as there is room by now; true if nothing waits any more.
     pub(crate) fn append_waiting(&mut self, folder: &Folder) -> bool {
-        let Some(mut waiting) = self.waiting.take().filter(|_| self.failed.is_none()) else {
-            return true;
-        };
+        // Where the memory was used up, it has what comes before the samples that are lost.
+        if self.failed.is_some_and(|errno| !is_full(errno)) {
+            return false;
+        }
+        let Some(mut waiting) = self.waiting.take() else { return true };
         while let Some(some) = waiting.rest().chunks(PACKET).next() {
             let count = some.len();
             match self.write(folder, some) {

@@ -100,18 +100,22 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 .iter()
                 .filter(|(_, name)| owner_of_live_packet(name) == Some((status.pid, status.image)))
                 .map(|(tail, _)| tail.clone());
+            // Before the packet that is missing, if one is.
+            let appended = waiting::append(&all_waiting, status, folder, &mut description);
             match failure {
                 Some(failure) => fail(&mut description, *failure),
                 // What was sampled after a packet that is missing makes no sense without it.
                 None if matches!(description.outcome, Some(Outcome::WriteFailed { .. })) => {}
-                None => match waiting::append(&all_waiting, status, folder, &mut description) {
-                    Ok(()) => collect_live_packets(live_packets, &mut description, &trace),
-                    Err(failed) => {
-                        let blocks =
-                            live_packets.filter_map(|tail| live_packets::blocks(&tail).ok());
-                        lose(&mut description, failed, blocks.sum());
-                    }
-                },
+                None if appended.is_ok() => {
+                    collect_live_packets(live_packets, &mut description, &trace);
+                }
+                None => {
+                    let blocks = live_packets.filter_map(|tail| live_packets::blocks(&tail).ok());
+                    description.trace.lost += blocks.sum::<u64>();
+                }
+            }
+            if let Err(failed) = appended {
+                lose(&mut description, failed);
             }
             let is_native = description.runtime.is_native();
             // Nobody takes what an agent has not taken.
@@ -193,15 +197,15 @@ fn collect_live_packets(
         // Whoever keeps the session for others must not append it again.
         let _ = std::fs::remove_file(&tail);
         if let Err(failed) = appended {
-            lose(description, failed, 0);
+            lose(description, failed);
         }
     }
 }
 
-/// The trace lacks the blocks of a packet that could not be written, and `more`.
-fn lose(description: &mut Description, (error, blocks): (io::Error, u64), more: u64) {
+/// The trace lacks the blocks of a packet that could not be written.
+fn lose(description: &mut Description, (error, blocks): (io::Error, u64)) {
     let errno = error.raw_os_error().unwrap_or(libc::EIO);
-    fail(description, WriteFailure { errno, lost: description.trace.lost + blocks + more });
+    fail(description, WriteFailure { errno, lost: description.trace.lost + blocks });
 }
 
 /// The trace ends before the program did.
