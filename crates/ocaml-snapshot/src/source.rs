@@ -59,13 +59,24 @@ pub fn source<'v>(
 /// Adds up the runtime's counters of all domains, by their names.
 pub fn counters(view: &View<'_, impl StoppedProcess>) -> Vec<(Vec<u8>, u64)> {
     let mut counters: Vec<(Vec<u8>, u64)> = Vec::new();
+    let mut add = |name: &str, value: u64| match counters
+        .iter_mut()
+        .find(|(known, _)| known == name.as_bytes())
+    {
+        Some((_, sum)) => *sum = sum.saturating_add(value),
+        None => counters.push((name.into(), value)),
+    };
+    let pending = view.symbol_value(names::ALLOCATED_WORDS);
     for &state in view.domains {
-        counter_fields::each(&view.memory, &view.layout, state, |name, value| {
-            match counters.iter_mut().find(|(known, _)| known == name.as_bytes()) {
-                Some((_, sum)) => *sum += value,
-                None => counters.push((name.into(), value)),
-            }
-        });
+        counter_fields::each(&view.memory, &view.layout, state, &mut add);
+        let words = counter_fields::allocated_words(&view.memory, &view.layout, state, pending);
+        if let Some(words) = words {
+            add("allocated_words", words);
+        }
+    }
+    if view.layout.version.generation() == Generation::Multicore {
+        // All domains collect their minor heaps together.
+        add("minor_collections", view.symbol_value(names::MINOR_COLLECTIONS));
     }
     counters
 }

@@ -438,6 +438,8 @@ pub mod heap {
     pub const ORPHANING: [&str; 2] = ["caml_orphan_ephemerons", "caml_orphan_finalisers"];
     /// 5.x: function, the action with which roots are marked.
     pub const DARKEN: &str = "caml_darken";
+    /// 4.x: data, `uintnat`: words allocated in the major heap since the last slice of its collection.
+    pub const ALLOCATED_WORDS: &str = "caml_allocated_words";
     /// 5.x: data, `_Atomic uintnat`.
     pub const MINOR_COLLECTIONS: &str = "caml_minor_collections_count";
     /// 5.x: data, `uintnat`.

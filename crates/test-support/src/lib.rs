@@ -14,6 +14,7 @@ pub mod running;
 pub mod site;
 pub mod snapshot;
 pub mod traces;
+pub mod wakeups;
 
 /// True in `cargo xtask test --all`, where tests that need many runs have all of them.
 pub fn is_whole_run() -> bool {

@@ -22,6 +22,7 @@ use crate::native::references::{requests, take};
 use crate::native::setting::Setting;
 use crate::native::tracker::BlockWriter;
 use crate::os::imports::Replaced;
+use crate::os::rest::{self, Rest};
 use crate::os::{heap, own_thread};
 use crate::recording::relay;
 
@@ -80,7 +81,8 @@ fn follow(session: &Path) -> Result<(), String> {
                 return Err(reason);
             }
         };
-        while own_thread::sleep(LOOK) {
+        let mut rest = Rest::begin(rest::ASKED);
+        while rest.sleep(LOOK) {
             if attachment::is_detached(session) {
                 end(recording, replaced, profile);
                 return Ok(());

@@ -150,6 +150,9 @@ pub struct SnapshotFacts {
     /// Minor collections there had been.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minor: Option<u64>,
+    /// Words that the program had allocated, headers included; in OCaml 5, by the domains that ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub allocated_words: Option<u64>,
     /// Whether strings' contents were written.
     pub contents: bool,
     /// Checksum of the file, by which indexes and summaries are known to be its own.
@@ -199,6 +202,7 @@ impl SnapshotFacts {
             file_bytes: bytes.len() as u64,
             major: counter(b"major_collections"),
             minor: counter(b"minor_collections"),
+            allocated_words: counter(b"allocated_words"),
             contents: peek.has_contents,
             checksum: peek.checksum,
             damage: (!peek.is_whole).then(|| "the file is cut off".to_owned()),

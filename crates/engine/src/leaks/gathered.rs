@@ -14,6 +14,7 @@ use super::verdict::{
     Evidence, LEAST, Life, MAX_DATES, MAX_RANKS, OwnerEvidence, REPLACED, SAMPLED, subsampled,
 };
 use super::weak_tables::WeakTable;
+use crate::heap::file::SnapshotFacts;
 use crate::heap::loaded::LoadedSnapshot;
 use crate::heap::samples::sites;
 use crate::heap::snapshot_store::Known;
@@ -34,8 +35,8 @@ pub(super) struct History {
     pub(super) end: f64,
     /// When each of the others was taken, and what was alive.
     times: Vec<(f64, u64)>,
-    /// Minor collections until each of all, where the runtime counts them.
-    minor: Option<Vec<u64>>,
+    /// The work until each of all by the runtime's counters.
+    counted: Counted,
     sizes: HashMap<(String, String), Vec<u64>>,
 }
 
@@ -54,7 +55,13 @@ impl History {
             .filter(|(_, summary)| summary.damage.is_none())
             .collect();
         let all = ready.iter().map(|(known, _)| Some(*known)).chain([this]);
-        let minor: Option<Vec<u64>> = all.map(|known| known?.facts.minor).collect();
+        let all: Vec<_> = all.map(|known| known.map(|known| &known.facts)).collect();
+        let counter =
+            |of: fn(&SnapshotFacts) -> Option<u64>| all.iter().map(|facts| of((*facts)?)).collect();
+        let counted = Counted {
+            words: counter(|facts| facts.allocated_words),
+            minor: counter(|facts| facts.minor),
+        };
         let names = loaded.stored_names();
         let mut sizes: HashMap<(String, String), Vec<u64>> = HashMap::new();
         let mut times = Vec::new();
@@ -77,28 +84,39 @@ impl History {
             }
             times.push((at(known), alive));
         }
-        Self { end, times, minor, sizes }
-    }
-
-    /// The work until each snapshot where samples do not tell it: by minor collections, each of which comes when a minor heap
-    /// was allocated. Where these are unknown or too few, each snapshot is a step.
-    fn steps(&self) -> Vec<f64> {
-        let count = self.snapshots();
-        let counted = self.minor.as_ref().filter(|minor| {
-            minor.is_sorted() && minor.last().is_some_and(|last| *last >= MIN_MINOR * count as u64)
-        });
-        match counted {
-            Some(minor) => {
-                let last = minor.last().copied().unwrap_or(1).max(1) as f64;
-                minor.iter().map(|number| *number as f64 / last).collect()
-            }
-            None => (1..=count).map(|step| step as f64 / count as f64).collect(),
-        }
+        Self { end, times, counted, sizes }
     }
 
     /// Snapshots, the one that is looked at included.
     pub(super) fn snapshots(&self) -> usize {
         self.times.len() + 1
+    }
+}
+
+/// Counters of the runtime at each snapshot, where all of them have them.
+#[derive(Default)]
+struct Counted {
+    /// Words that the program had allocated.
+    words: Option<Vec<u64>>,
+    /// Minor collections.
+    minor: Option<Vec<u64>>,
+}
+
+impl Counted {
+    /// The work until each of so many snapshots where samples do not tell it, as a part of all.
+    ///
+    /// Words that domains allocated are lost when these end. Then minor collections tell the work, each of which comes
+    /// when a minor heap was allocated. Where these are unknown or too few, each snapshot is a step.
+    fn work(&self, snapshots: usize) -> Vec<f64> {
+        let part = |counts: &Option<Vec<u64>>, least: u64| {
+            let counts = counts.as_ref().filter(|counts| counts.is_sorted())?;
+            let last = *counts.last().filter(|last| **last >= least)?;
+            Some(counts.iter().map(|count| *count as f64 / last as f64).collect())
+        };
+        let step = |step| step as f64 / snapshots as f64;
+        part(&self.words, 1)
+            .or_else(|| part(&self.minor, MIN_MINOR * snapshots as u64))
+            .unwrap_or_else(|| (1..=snapshots).map(step).collect())
     }
 }
 
@@ -120,7 +138,7 @@ pub(super) fn gather(
     let times = history.times.iter().map(|(at, _)| *at).chain([history.end]);
     let mut evidence = common(clock, recording, history.end);
     evidence.work = if clock.stands() {
-        history.steps()
+        history.counted.work(count)
     } else {
         times.map(|at| clock.at(at).min(1.0)).collect()
     };
@@ -311,4 +329,21 @@ fn same_sites(clock: &Clock, recording: &Recording, end: f64) -> Vec<Option<f64>
         Some(common.sum::<f64>())
     };
     (1..PARTS).map(same).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_tell_the_work_then_minor_collections_then_snapshots() {
+        let work = |words: &[u64], minor: &[u64]| {
+            let known = |counts: &[u64]| (!counts.is_empty()).then(|| counts.to_vec());
+            Counted { words: known(words), minor: known(minor) }.work(4)
+        };
+        assert_eq!(work(&[10, 50, 60, 100], &[1, 2, 3, 40]), [0.1, 0.5, 0.6, 1.0]);
+        assert_eq!(work(&[10, 50, 40, 100], &[4, 8, 20, 40]), [0.1, 0.2, 0.5, 1.0]);
+        assert_eq!(work(&[], &[4, 8, 20, 40]), [0.1, 0.2, 0.5, 1.0]);
+        assert_eq!(work(&[0; 4], &[1, 2, 3, 4]), [0.25, 0.5, 0.75, 1.0]);
+    }
 }

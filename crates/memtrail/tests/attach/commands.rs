@@ -1,7 +1,11 @@
 //! Commands about a program that is attached.
 
+use std::thread::sleep;
+use std::time::Duration;
+
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::programs::build;
+use memtrail_test_support::wakeups::sleeps;
 
 use crate::server::{Server, memtrail};
 
@@ -31,6 +35,32 @@ fn look_at_it_as_under_run() {
     let late = memtrail(&["snapshot", &path]).output().expect("memtrail");
     assert!(String::from_utf8_lossy(&late.stderr).contains("has ended; the process runs"));
     server.end();
+}
+
+/// The thread that waits for `memtrail detach` woke up four times a second.
+fn an_idle_one_is_left_alone(compiler: &str, name: &str, options: &[&str]) {
+    const SECONDS: u64 = 4;
+    let mut server = Server::start(&build(&named(compiler), name));
+    server.attach(&server.recording(1), options);
+    server.allocate(10);
+    sleep(Duration::from_secs(10));
+    let pid = server.pid().to_string();
+    let before = sleeps(&pid);
+    sleep(Duration::from_secs(SECONDS));
+    let woken = sleeps(&pid) - before;
+    assert!(woken <= 4 * SECONDS, "woken {woken} times in {SECONDS} s");
+    server.detach();
+    server.end();
+}
+
+#[test]
+fn leave_an_idle_program_alone() {
+    an_idle_one_is_left_alone("ocaml-5.3.0", "attached_alone", &["--rate", "1e-3"]);
+}
+
+#[test]
+fn leave_an_idle_native_program_alone() {
+    an_idle_one_is_left_alone("system", "attached_alone", &["--native"]);
 }
 
 /// Another file is another library in the process, as that of another version of memtrail is.

@@ -1,25 +1,14 @@
 //! Programs that wait are not woken up many times a second, and take snapshots all the same.
 
-use std::fs;
 use std::thread::sleep;
 use std::time::Duration;
 
 use memtrail_test_support::compilers::named;
 use memtrail_test_support::on_each;
 use memtrail_test_support::programs::build;
+use memtrail_test_support::wakeups::sleeps;
 
 use crate::asking::Running;
-
-/// Counts how often the threads of a process have gone to sleep.
-fn sleeps(pid: &str) -> u64 {
-    let threads = fs::read_dir(format!("/proc/{pid}/task")).expect("it runs").flatten();
-    let of = |thread: fs::DirEntry| {
-        let text = fs::read_to_string(thread.path().join("status")).unwrap_or_default();
-        let line = text.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-        line.and_then(|count| count.trim().parse::<u64>().ok()).unwrap_or(0)
-    };
-    threads.map(of).sum()
-}
 
 // Threads of ours woke up ten times a second, and the launcher five times.
 on_each!(a_program_that_waits_is_left_alone, |compiler| {

@@ -109,6 +109,18 @@ on_each!(all_that_lives_to_the_word, |compiler| {
     }
 });
 
+// The clock of the work where there are no samples: a leak was cleared when snapshots came at uneven steps.
+on_each!(allocated_words_are_those_that_the_runtime_counts, |compiler| {
+    let case = Case::new(&build(&named(compiler), "allocated_words"), &[]).options(&AT_EXIT);
+    // The sampler allocates, too.
+    let recorded = case.recorded();
+    let heap = Heap::read(&recorded.recording.join("0001.heap"));
+    let truth: f64 = recorded.seen.stdout().trim().parse().expect("words");
+    let counted = heap.counters["allocated_words"] as f64;
+    // It prints after it has counted.
+    assert!((truth..truth + 5_000.0).contains(&counted), "{counted} of {truth}");
+});
+
 on_each_build!(blocks_of_the_trace_are_known, |compiler| {
     let case = Case::new(&build(&named(compiler), "heap_live"), &[]).options(&AT_EXIT);
     let recorded = case.same();

@@ -34,6 +34,62 @@ const fn of_single(version: Version, offset: Offset) -> Offset {
     }
 }
 
+/// Fields of the words that a domain has allocated.
+struct Allocation {
+    /// In the minor heap, until its last collection.
+    minor: Offset,
+    /// Moved from there to the major heap.
+    promoted: Offset,
+    /// In the major heap, those moved included, until the last slice of its collection.
+    major: Offset,
+    /// OCaml 5: since that slice.
+    pending: Option<Offset>,
+}
+
+const fn allocation(version: Version) -> Allocation {
+    let (minor, pending) = match version {
+        Version::V4_11 => (296 - SHIFT_4_11, None),
+        Version::V4_12 | Version::V4_13 | Version::V4_14 => (296, None),
+        Version::V5_0 => (376, Some(120)),
+        Version::V5_1 | Version::V5_2 => (376, Some(128)),
+        Version::V5_3 => (384, Some(128)),
+        Version::V5_4 => (416, Some(128)),
+        Version::V5_5 => (424, Some(128)),
+    };
+    Allocation { minor, promoted: minor + 8, major: minor + 16, pending }
+}
+
+/// Words that a domain has allocated since it began, headers included; in OCaml 4, those of the program. OCaml 4 has
+/// `pending` in a variable, [`ALLOCATED_WORDS`](crate::symbols::heap::ALLOCATED_WORDS).
+///
+/// A large block is counted when it is allocated, a small one in the minor heap when it is allocated, and not again when
+/// it is promoted.
+pub fn allocated_words(
+    memory: &impl Memory,
+    layout: &Layout,
+    state: Address,
+    pending: u64,
+) -> Option<u64> {
+    let fields = allocation(layout.version);
+    let count = |offset| {
+        let value = memory.field(state, offset)?;
+        // OCaml 4 counts in floating point.
+        Some(if layout.single().is_some() { f64::from_bits(value) as u64 } else { value })
+    };
+    let pending = match fields.pending {
+        Some(offset) => memory.field(state, offset)?,
+        None => pending,
+    };
+    let major = count(fields.major)?.saturating_add(pending);
+    let direct = major.saturating_sub(count(fields.promoted)?);
+    let [next, start, end] =
+        [layout.state.young_ptr, layout.state.young_start, layout.state.young_end]
+            .map(|offset| memory.field(state, offset));
+    // New blocks are below older ones.
+    let young = if (start?..=end?).contains(&next?) { (end? - next?) / 8 } else { 0 };
+    Some(count(fields.minor)?.saturating_add(direct).saturating_add(young))
+}
+
 /// OCaml 4: words of the major heap, free ones too.
 pub fn heap_words(memory: &impl Memory, layout: &Layout, state: Address) -> Option<u64> {
     memory.field(state, of_single(layout.version, SINGLE[HEAP_WORDS].1))
@@ -68,13 +124,24 @@ pub fn each(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::version::Generation;
 
-    const TABLES: [(Version, &str); 4] = [
+    const TABLES: [(Version, &str); 10] = [
         (Version::V4_11, include_str!("../../tests/fixtures/domain_state/4.11.2")),
         (Version::V4_12, include_str!("../../tests/fixtures/domain_state/4.12.1")),
         (Version::V4_13, include_str!("../../tests/fixtures/domain_state/4.13.1")),
         (Version::V4_14, include_str!("../../tests/fixtures/domain_state/4.14.2")),
+        (Version::V5_0, include_str!("../../tests/fixtures/domain_state/5.0.0")),
+        (Version::V5_1, include_str!("../../tests/fixtures/domain_state/5.1.1")),
+        (Version::V5_2, include_str!("../../tests/fixtures/domain_state/5.2.0")),
+        (Version::V5_3, include_str!("../../tests/fixtures/domain_state/5.3.0")),
+        (Version::V5_4, include_str!("../../tests/fixtures/domain_state/5.4.1")),
+        (Version::V5_5, include_str!("../../tests/fixtures/domain_state/5.5.2")),
     ];
+
+    fn offset(table: &str, field: &str) -> Option<Offset> {
+        table.lines().position(|line| line == field).map(|index| index as u64 * 8)
+    }
 
     #[test]
     fn offsets_are_those_of_the_runtimes_own_tables() {
@@ -86,9 +153,19 @@ mod tests {
             "stat_compactions",
         ];
         for (version, table) in TABLES {
-            for ((_, offset), field) in SINGLE.iter().zip(fields) {
-                let at = table.lines().position(|line| line == field).map(|index| index as u64 * 8);
-                assert_eq!(at, Some(of_single(version, *offset)), "{field} of {version}");
+            let is_single = version.generation() == Generation::Single;
+            for ((_, at), field) in SINGLE.iter().zip(fields).filter(|_| is_single) {
+                let expected = Some(of_single(version, *at));
+                assert_eq!(offset(table, field), expected, "{field} of {version}");
+            }
+            let Allocation { minor, promoted, major, pending } = allocation(version);
+            for (field, at) in [
+                ("stat_minor_words", Some(minor)),
+                ("stat_promoted_words", Some(promoted)),
+                ("stat_major_words", Some(major)),
+                ("allocated_words", pending),
+            ] {
+                assert_eq!(offset(table, field), at, "{field} of {version}");
             }
         }
     }

@@ -13,6 +13,7 @@ use crate::lifecycle::pending_start::PendingStart;
 use crate::lifecycle::{leave, start};
 use crate::os::clock;
 use crate::os::own_thread;
+use crate::os::rest::{self, Rest};
 use crate::recording::active::target;
 use crate::recording::end::complete;
 use crate::recording::relay;
@@ -78,7 +79,8 @@ fn follow(session: &Path) -> Result<(), String> {
     }
     attachment::has_begun();
     outcome?;
-    while own_thread::sleep(LOOK) {
+    let mut rest = Rest::begin(rest::ASKED);
+    while rest.sleep(LOOK) {
         if attachment::is_detached(session) {
             end(&*arrival);
             break;
