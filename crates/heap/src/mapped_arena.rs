@@ -216,7 +216,7 @@ impl Watch {
         let limit = memory.0 / 8 * 7;
         std::thread::Builder::new().name("memory".into()).spawn(move || {
             while stopped.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
-                if resident().is_none_or(|bytes| bytes > limit)
+                if resident().is_none_or(|used| used.is_over(limit))
                     && let Some(watch) = watched.upgrade()
                 {
                     watch.give_back();
@@ -259,10 +259,27 @@ impl Drop for Watch {
 }
 
 /// Bytes of memory that the process uses now.
-fn resident() -> Option<u64> {
+#[derive(Clone, Copy, Debug)]
+struct Resident {
+    /// All of them.
+    all: u64,
+    /// Bytes of mapped files among them.
+    of_files: u64,
+}
+
+impl Resident {
+    /// True if pages of files must go. Where other memory alone exceeds the limit, a part of them stays: otherwise the
+    /// process would do nothing but read the same pages again.
+    const fn is_over(self, limit: u64) -> bool {
+        self.all > limit && self.of_files > limit / 4
+    }
+}
+
+fn resident() -> Option<Resident> {
     let statm = fs::read_to_string("/proc/self/statm").ok()?;
-    let pages: u64 = statm.split_whitespace().nth(1)?.parse().ok()?;
-    Some(pages * page() as u64)
+    let mut pages = statm.split_whitespace().skip(1).map(str::parse::<u64>);
+    let mut bytes = || Some(pages.next()?.ok()? * page() as u64);
+    Some(Resident { all: bytes()?, of_files: bytes()? })
 }
 
 /// Bytes of a page.
@@ -293,6 +310,14 @@ mod tests {
             }
         }
         panic!("nothing is mapped at {address:x}");
+    }
+
+    /// A graph whose other memory exceeded `--memory` was read again and again, for an hour.
+    #[test]
+    fn some_pages_of_files_stay_however_much_other_memory_is_used() {
+        let is_over = |all, of_files| Resident { all, of_files }.is_over(100);
+        assert!(is_over(110, 60) && is_over(170, 30));
+        assert!(!is_over(90, 80) && !is_over(170, 20));
     }
 
     /// The system takes whole pages, and refuses others: nothing was given back.

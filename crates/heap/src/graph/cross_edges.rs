@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::bits::Bits;
 use super::chunk_buffer::{ChunkBuffer, Spooled};
 use super::column::{Column, Place, into_plain};
+use super::csr::Pairs;
 use super::error::Failed;
 use super::globals::{Globals, Held};
 use super::nodes::{NO_BLOCK, SHARED};
@@ -221,8 +222,9 @@ pub(crate) fn toward(
     let root_nodes = numbers.root_nodes.len();
     let predecessor = place.column(numbers.tree_roots.len(), || AtomicU32::new(NO_BLOCK))?;
     let only = place.column(numbers.tree_roots.len(), || AtomicU32::new(NO_BLOCK))?;
+    let none = || refine::CrossEdges { pairs: Pairs::new(place), ..refine::CrossEdges::default() };
     let gathered: Result<Vec<refine::CrossEdges>, Infallible> =
-        gather(cross_edges.sections(), threads, refine::CrossEdges::default, |into, section| {
+        gather(cross_edges.sections(), threads, none, |into, section| {
             cross_edges.each(section, |Exit { from, node, to }| {
                 if before[to as usize] == node {
                     predecessor[to as usize - root_nodes].fetch_min(from, Ordering::Relaxed);
@@ -239,7 +241,7 @@ pub(crate) fn toward(
             Ok(())
         });
     let Ok(gathered) = gathered;
-    let mut all = refine::CrossEdges { only: into_plain(only), ..refine::CrossEdges::default() };
+    let mut all = refine::CrossEdges { only: into_plain(only), ..none() };
     for mut cross_edges in gathered {
         all.pairs.append(cross_edges.pairs);
         all.direct.append(&mut cross_edges.direct);

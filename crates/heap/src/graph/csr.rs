@@ -13,28 +13,58 @@ pub(crate) struct Csr {
 }
 
 /// Pairs of numbers in pieces, so that none is moved when there are more.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Pairs {
-    pieces: Vec<Vec<(u32, u32)>>,
+    place: Place,
+    pieces: Vec<Piece>,
 }
 
-/// Pairs of a piece.
-const PIECE: usize = 1 << 15;
+/// The first `count` pairs of a column.
+#[derive(Debug)]
+struct Piece {
+    pairs: Column<[u32; 2]>,
+    count: usize,
+}
+
+/// Pairs of a piece: as many bytes are worth a file.
+const PIECE: usize = 1 << 17;
+
+impl Piece {
+    fn pairs(&self) -> &[[u32; 2]] {
+        &self.pairs[..self.count]
+    }
+}
+
+impl Default for Pairs {
+    /// In memory.
+    fn default() -> Self {
+        Self::new(&Place::Memory)
+    }
+}
 
 impl Pairs {
+    pub(crate) fn new(place: &Place) -> Self {
+        Self { place: place.clone(), pieces: Vec::new() }
+    }
+
     #[inline]
     pub(crate) fn push(&mut self, pair: (u32, u32)) {
         match self.pieces.last_mut() {
-            Some(piece) if piece.len() < PIECE => piece.push(pair),
+            Some(piece) if piece.count < PIECE => {
+                piece.pairs[piece.count] = [pair.0, pair.1];
+                piece.count += 1;
+            }
             _ => self.piece(pair),
         }
     }
 
     #[cold]
     fn piece(&mut self, pair: (u32, u32)) {
-        let mut piece = Vec::with_capacity(PIECE);
-        piece.push(pair);
-        self.pieces.push(piece);
+        // Memory takes what the folder of files has no room for.
+        let pairs = self.place.zeros(PIECE);
+        let mut pairs = pairs.unwrap_or_else(|_| Column::from(vec![[0; 2]; PIECE]));
+        pairs[0] = [pair.0, pair.1];
+        self.pieces.push(Piece { pairs, count: 1 });
     }
 
     /// Adds what another thread gathered.
@@ -47,18 +77,26 @@ impl Pairs {
     /// Leaves out those that are not `wanted`.
     pub(crate) fn retain(&mut self, wanted: impl Fn((u32, u32)) -> bool) {
         for piece in &mut self.pieces {
-            piece.retain(|pair| wanted(*pair));
+            let mut kept = 0;
+            for place in 0..piece.count {
+                let pair = piece.pairs[place];
+                if wanted((pair[0], pair[1])) {
+                    piece.pairs[kept] = pair;
+                    kept += 1;
+                }
+            }
+            piece.count = kept;
         }
-        self.pieces.retain(|piece| !piece.is_empty());
+        self.pieces.retain(|piece| piece.count > 0);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + Clone {
-        self.pieces.iter().flatten().copied()
+        self.pieces.iter().flat_map(Piece::pairs).map(|pair| (pair[0], pair[1]))
     }
 
     /// Whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
-        self.pieces.iter().all(Vec::is_empty)
+        self.pieces.iter().all(|piece| piece.count == 0)
     }
 }
 

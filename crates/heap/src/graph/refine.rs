@@ -154,7 +154,7 @@ fn siblings(
         .filter(|node| tree.idom[**node as usize] != NO_BLOCK)
         .map(|node| (tree.idom[*node as usize], *node));
     let children = Csr::from_edges(place, graph.nodes(), &edges)?;
-    let mut found = Pairs::default();
+    let mut found = Pairs::new(place);
     let mut depth: Column<u32> = place.zeros(graph.nodes())?;
     // The way down to where the walk is: node, next child.
     let mut way = vec![(0u32, children.starts[0])];

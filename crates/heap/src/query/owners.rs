@@ -149,7 +149,9 @@ impl<'n, 'h> Names<'n, 'h> {
             *known = known.filter(|block| *block == root.block);
         }
         let mut holders: HashMap<BlockIndex, Vec<LabelId>, FxBuildHasher> = HashMap::default();
-        for (label, _) in heap.snapshot.labels.iter() {
+        // Finalisers with the same function have nothing else in common: each keeps a value of its own.
+        let labels = heap.snapshot.labels.iter();
+        for (label, _) in labels.filter(|(_, label)| label.kind != RootKind::Finaliser) {
             if let Some(Some(block)) = block_of.get(&label) {
                 holders.entry(*block).or_default().push(label);
             }
@@ -167,15 +169,12 @@ impl<'n, 'h> Names<'n, 'h> {
             return (None, &[]);
         };
         let block = self.block_of.get(&label).copied().flatten();
-        let is_stack = self
-            .heap
-            .snapshot
-            .labels
-            .get(label)
-            .is_none_or(|label| matches!(label.kind, RootKind::Stack | RootKind::LocalC));
+        let has_more = self.heap.snapshot.labels.get(label).is_none_or(|label| {
+            matches!(label.kind, RootKind::Stack | RootKind::LocalC | RootKind::Finaliser)
+        });
         match block.and_then(|block| self.holders.get(&block)) {
             // Frames that hold a block have nothing else in common.
-            Some(_) if is_stack => (None, &[]),
+            Some(_) if has_more => (None, &[]),
             Some(holders) => (block, holders),
             None => (None, &[]),
         }
