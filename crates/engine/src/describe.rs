@@ -45,6 +45,9 @@ pub struct Description {
     /// True if a signal from outside ended the program, or it still runs: it would have gone on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
+    /// Why samples are missing, in words: all figures are too low.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
     /// What readers should know, in words.
     pub notes: Vec<String>,
     /// What the recorder reports of the figures.

@@ -12,7 +12,7 @@ use memtrail_trace::FunctionId;
 use crate::recording::Recording;
 
 /// Units of OCaml's distribution, and libraries whose first name is one of these.
-const LIBRARIES: [&str; 29] = [
+const LIBRARIES: [&str; 25] = [
     "Stdlib",
     "Unix",
     "UnixLabels",
@@ -27,9 +27,6 @@ const LIBRARIES: [&str; 29] = [
     "Pervasives",
     "Bigarray",
     "Lwt",
-    "Lwt_unix",
-    "Lwt_main",
-    "Lwt_engine",
     "Async",
     "Async_kernel",
     "Async_unix",
@@ -37,14 +34,62 @@ const LIBRARIES: [&str; 29] = [
     "Core_kernel",
     "Base",
     "Eio",
-    "Eio_main",
-    "Eio_linux",
-    "Eio_posix",
     "Miou",
     "Picos",
+    "Luv",
+    "Uring",
 ];
-/// How names of other units of these begin.
-const PREFIXES: [&str; 3] = ["Camlinternal", "Lwt_", "Eio_"];
+/// The first name of units of libraries, and what follows it: a program's own unit may be called `Lwt_server`.
+const FAMILIES: [(&str, &[&str]); 2] = [
+    (
+        "Lwt_",
+        &[
+            "bytes",
+            "chan",
+            "condition",
+            "config",
+            "daemon",
+            "direct",
+            "domain",
+            "eio",
+            "engine",
+            "features",
+            "fmt",
+            "gc",
+            "glib",
+            "io",
+            "list",
+            "log",
+            "log_core",
+            "log_rules",
+            "main",
+            "mutex",
+            "mvar",
+            "pool",
+            "pqueue",
+            "preemptive",
+            "process",
+            "react",
+            "result",
+            "seq",
+            "sequence",
+            "ssl",
+            "stream",
+            "switch",
+            "sys",
+            "throttle",
+            "timeout",
+            "unix",
+            "util",
+        ],
+    ),
+    (
+        "Eio_",
+        &["linux", "luv", "main", "mock", "posix", "runtime_events", "unix", "utils", "windows"],
+    ),
+];
+/// Beginning of names of units of OCaml's distribution.
+const PREFIX: &str = "Camlinternal";
 
 /// Units of a recording's installed libraries, as functions' names begin; none if the program is made of them.
 pub(crate) fn installed_units(recording: &Recording) -> HashSet<&str> {
@@ -70,7 +115,11 @@ pub(crate) fn is_own_name(name: &str, is_installed: impl Fn(&str) -> bool) -> bo
         return false;
     }
     let first = name.split('.').next().unwrap_or(name);
-    if LIBRARIES.contains(&first) || PREFIXES.iter().any(|prefix| first.starts_with(prefix)) {
+    let is_of_family = |(start, ends): &(&str, &[&str])| {
+        first.strip_prefix(start).is_some_and(|end| ends.contains(&end))
+    };
+    if LIBRARIES.contains(&first) || first.starts_with(PREFIX) || FAMILIES.iter().any(is_of_family)
+    {
         return false;
     }
     // A unit's name may have several parts: `Yojson.Basic`.
@@ -119,7 +168,7 @@ mod tests {
         {
             assert!(is_library_name(name, &installed), "{name}");
         }
-        for name in ["Shop.serve", "Yojson", "read_body", "shop::serve"] {
+        for name in ["Shop.serve", "Yojson", "read_body", "shop::serve", "Lwt_server.answer"] {
             assert!(!is_library_name(name, &installed), "{name}");
         }
     }

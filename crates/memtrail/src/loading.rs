@@ -106,6 +106,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
     };
     let mut notes = known.notes.clone();
     notes.extend(outcome::missing(known));
+    notes.extend(outcome::unnamed(recording));
     notes.extend(figure_files::damaged(recording));
     Description {
         name,
@@ -120,6 +121,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         outcome: outcome::words(known.outcome.as_ref()),
         labels: known.labels.clone(),
         is_stopped: outcome::is_stopped(known.outcome.as_ref()),
+        incomplete: outcome::incomplete(known),
         notes,
         caveats: caveats::reported(recording),
         subsampled: None,

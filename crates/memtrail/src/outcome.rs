@@ -1,6 +1,8 @@
 //! How a recording ended and what is missing in it, in the words of all commands.
 
-use memtrail_recording::{Description, Outcome, SnapshotOutcome, SnapshotReason};
+use memtrail_recording::{
+    Description, MODULES_FILE, Outcome, Recording, SnapshotOutcome, SnapshotReason,
+};
 use memtrail_text::rounded::grouped;
 
 /// Ends the note in the recording of a native program whose forks outlived it.
@@ -30,6 +32,26 @@ pub(crate) fn words(outcome: Option<&Outcome>) -> Option<String> {
     })
 }
 
+/// Why samples are missing in the trace, which makes all figures too low. That the process was killed is no reason: what it had
+/// sampled is kept.
+pub(crate) fn incomplete(description: &Description) -> Option<String> {
+    let lost = description.trace.lost;
+    let outcome = description.outcome.as_ref();
+    match outcome {
+        Some(Outcome::WriteFailed { .. }) => words(outcome),
+        _ if lost == 1 => Some("one sample could not be written".to_owned()),
+        _ => (lost > 0).then(|| format!("{} samples could not be written", grouped(lost))),
+    }
+}
+
+/// The accuracy of figures where every word was sampled.
+pub(crate) fn every_word(description: Option<&Description>) -> String {
+    match description.and_then(incomplete) {
+        Some(why) => format!("every word sampled, but figures are too low: {why}"),
+        None => "every word sampled: figures are exact".to_owned(),
+    }
+}
+
 /// True if a signal from outside ended the program, or nothing has so far: it would have gone on.
 pub(crate) const fn is_stopped(outcome: Option<&Outcome>) -> bool {
     use libc::{SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM};
@@ -57,6 +79,14 @@ pub(crate) fn missing(description: &Description) -> Vec<String> {
     let lost = (lost > 0)
         .then(|| format!("{} {plural} could not be written: figures are too low", grouped(lost)));
     lost.into_iter().chain(failed_snapshots(description)).collect()
+}
+
+/// A note on a recording whose launcher was killed before it named the functions of the trace.
+pub(crate) fn unnamed(recording: &Recording) -> Option<String> {
+    let is_over = recording.description.as_ref().is_some_and(|known| known.outcome.is_some());
+    (is_over && recording.path.join(MODULES_FILE).exists()).then(|| {
+        "functions have no names: memtrail run was killed; a later one adds them".to_owned()
+    })
 }
 
 /// How many heap snapshots there are.

@@ -196,6 +196,13 @@ impl Estimator {
         }
     }
 
+    /// Bytes that a recorded block stands for, header included: its own, over the probability that it is recorded. A block that is
+    /// large enough to be recorded for sure has its size, where [`bytes`](Self::bytes) counts its samples.
+    pub fn bytes_of_block(&self, length: Words, source: Source, halvings: u8) -> f64 {
+        let Words(words) = Self::words(length, source);
+        words as f64 * self.word_bytes * self.weight(length, source, halvings)
+    }
+
     fn weigh(&self, words: u64, rate: usize) -> f64 {
         // No block of no words can be recorded, but a damaged trace may hold one.
         let words = words.max(1) as f64;

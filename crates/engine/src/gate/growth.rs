@@ -8,6 +8,9 @@
 //! all correlations. What is left of the ups and downs is added as residuals of the line are, and widened by their
 //! correlation.
 //!
+//! A program that frees its memory itself has no such ups and downs. It is judged until it begins to end: exit handlers and
+//! destructors free what it had.
+//!
 //! If the collector freed too seldom for that, what was not collected cannot be told from what grows. Then the last
 //! snapshot may still show that it grew: what is reachable in it, exactly, less all that was alive at half time.
 
@@ -21,6 +24,8 @@ use memtrail_trace::Source;
 use super::limit::{Gate, GrowthLimit};
 use super::response::{GateResult, Measure, Verdict, sure};
 use super::test::{Test, deviations};
+use crate::leaks::sites::end_of_work;
+use crate::recording::Recording;
 use memtrail_stats::normal_of_student;
 
 /// Stretches of time whose lowest moments are looked at.
@@ -37,12 +42,13 @@ const MINUTE: f64 = 60.0;
 
 /// Judges the growth; `last` is the last snapshot: when it was taken, and what it has in the major heap.
 pub(super) fn judge(
-    profile: &Profile,
+    recording: &Recording,
     gate: &Gate,
     most: GrowthLimit,
     last: Option<(f64, u64)>,
     tests: usize,
 ) -> GateResult {
+    let profile = recording.profile();
     if profile.blocks.len() < MIN_BLOCKS {
         let reason = format!(
             "only {} sampled: raise --rate, or run it for longer",
@@ -53,7 +59,7 @@ pub(super) fn judge(
         );
         return GateResult::unknown(gate, Measure::BytesPerSecond, reason);
     }
-    let line = match moments(profile) {
+    let line = match moments(recording) {
         Ok(moments) => Line::new(profile, &moments, most),
         Err(collected) => {
             let reached = last.and_then(|last| since_half_time(profile, gate, most, last, tests));
@@ -114,9 +120,12 @@ fn grew(growth: Estimate) -> String {
 }
 
 /// The lowest moments of the second half; or in how many of its parts something was collected, if these are too few.
-fn moments(profile: &Profile) -> Result<Vec<Elapsed>, usize> {
-    let half = profile.end.0 / 2;
-    let width = ((profile.end.0 - half) / WINDOWS as u64).max(1);
+fn moments(recording: &Recording) -> Result<Vec<Elapsed>, usize> {
+    let profile = recording.profile();
+    let is_native = recording.description.is_native;
+    let end = if is_native { until(recording) } else { profile.end };
+    let half = end.0 / 2;
+    let width = ((end.0 - half) / WINDOWS as u64).max(1);
     let window =
         |at: Elapsed| ((at.0.saturating_sub(half)) / width).min(WINDOWS as u64 - 1) as usize;
     let mut freed = [false; WINDOWS];
@@ -128,12 +137,12 @@ fn moments(profile: &Profile) -> Result<Vec<Elapsed>, usize> {
         }
     }
     let collected = freed.iter().filter(|freed| **freed).count();
-    if collected < MIN_COLLECTED {
+    if collected < MIN_COLLECTED && !is_native {
         return Err(collected);
     }
     let mut lowest: [Option<(u64, Elapsed)>; WINDOWS] = [None; WINDOWS];
-    for point in profile.live_series.evenly(profile.end, 2 * WINDOWS * POINTS) {
-        if point.time.0 < half {
+    for point in profile.live_series.evenly(end, 2 * WINDOWS * POINTS) {
+        if point.time.0 < half || point.time > end {
             continue;
         }
         let alive = point.minor + point.major + point.external;
@@ -143,6 +152,12 @@ fn moments(profile: &Profile) -> Result<Vec<Elapsed>, usize> {
         }
     }
     Ok(lowest.into_iter().flatten().map(|(_, time)| time).collect())
+}
+
+/// When a program that frees its memory itself begins to end.
+fn until(recording: &Recording) -> Elapsed {
+    let seconds = end_of_work(recording).0;
+    Elapsed((seconds * 1e6) as u64).min(recording.profile().end)
 }
 
 /// The line through what was alive at some moments, in bytes and seconds.

@@ -60,7 +60,7 @@ pub(crate) fn judge(
             Limit::MaxGrowth(most) => {
                 // What one process has left tells nothing of all.
                 let last = evidence.snapshots.last().copied().filter(|_| !evidence.of_several);
-                results.push(growth::judge(recording.profile(), gate, *most, last, tests));
+                results.push(growth::judge(recording, gate, *most, last, tests));
             }
             Limit::NoLeak(known) => results.push(leak::judge(gate, known, evidence)),
             Limit::Baseline { tolerance, .. } => {

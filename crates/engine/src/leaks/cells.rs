@@ -1,5 +1,7 @@
 //! The cells of an owner's container: where they are added, and how many were freed. Other blocks tell nothing of that.
 
+use memtrail_heap::contents::Structure;
+
 use super::contents::{self, Contents};
 use super::own_code::OwnCode;
 use super::owned::Owner;
@@ -16,10 +18,19 @@ const LOOKED_AT: f64 = 0.9;
 pub(super) struct Cells {
     /// Where most are added.
     pub(super) added_at: Option<Place>,
-    /// Those that are alive.
+    /// Number of live cells; 0 if it is unknown which were freed.
     pub(super) alive: u64,
     /// Those that were freed.
     pub(super) freed: u64,
+}
+
+/// True if a freed cell of a structure was taken out of it. A map copies the way to each new entry, and cells of other
+/// lists, allocated in the same place, are like those of a list.
+const fn tells_removal(structure: Structure) -> bool {
+    match structure {
+        Structure::HashTable | Structure::Queue | Structure::Array | Structure::Buffer => true,
+        Structure::Map | Structure::Set | Structure::List => false,
+    }
 }
 
 /// Kind of the array of a hash table that was recognised by its contents.
@@ -70,6 +81,10 @@ impl Cells {
                 alive += u64::from(block.is_owned);
                 freed += u64::from(block.freed.is_some());
             }
+        }
+        let structure = contents.container.as_ref().map(|container| container.structure);
+        if freed > 0 && !structure.is_some_and(tells_removal) {
+            (alive, freed) = (0, 0);
         }
         let most = places.into_iter().max_by_key(|(_, samples)| *samples);
         Self { added_at: most.map(|(place, _)| place), alive, freed }

@@ -42,6 +42,9 @@ impl Conclusion {
             let number = damaged.number;
             let description = format!("no leak found, but snapshot {number} is damaged");
             (LeakVerdict::Undecided, description)
+        } else if let Some(why) = &found.incomplete {
+            let description = format!("no leak found, but the recording is not whole: {why}");
+            (LeakVerdict::Undecided, description)
         } else {
             (LeakVerdict::NoLeak, "no leak found".to_owned())
         };
@@ -106,6 +109,18 @@ mod tests {
         found.conclude(0);
         assert_eq!(found.conclusion.description, "2 leak suspects");
         assert_eq!(found.conclusion.verdict, LeakVerdict::Leaks);
+    }
+
+    /// A recording that a full disk had cut had "no leak".
+    #[test]
+    fn what_was_not_written_is_not_cleared() {
+        let why = Some("ended when writing failed".to_owned());
+        let mut found = LeaksResponse { incomplete: why, ..LeaksResponse::default() };
+        found.evidence.owners = vec![Default::default()];
+        found.conclude(10);
+        assert_eq!(found.conclusion.verdict, LeakVerdict::Undecided);
+        let expected = "no leak found, but the recording is not whole: ended when writing failed";
+        assert_eq!(found.conclusion.description, expected);
     }
 
     #[test]

@@ -190,6 +190,7 @@ pub(super) fn short_name(owner: &Owner<'_>) -> String {
     match owner.kind {
         "global" | "static" => name,
         "stack" => format!("the stack of {name}"),
+        "domain" => format!("local storage of {name}"),
         kind => format!("{kind} {name}"),
     }
 }
@@ -202,7 +203,7 @@ pub(super) fn merged(owner: &Owner<'_>) -> String {
         return String::new();
     };
     format!(
-        "{} of it is owned by {} in the last snapshot: memory passes between the two",
+        "{} of it is owned by {} in the last snapshot: the two own the same memory in turn",
         bytes(*size as f64),
         shown(name)
     )
@@ -218,6 +219,7 @@ pub(super) fn owner_name(owner: &Owner<'_>) -> String {
     match owner.kind {
         "global" | "static" => name,
         "stack" => format!("local variables of {name}"),
+        "domain" => format!("local storage of {name}"),
         kind => format!("{kind}: {name}"),
     }
 }
@@ -253,6 +255,9 @@ pub(super) fn evidence_of_site(
     freed: u64,
     half: Option<f64>,
 ) -> String {
+    if growth.from == "samples" && alive == 0 && freed > 0 {
+        return "it grew with the work until the end, while its blocks were replaced".to_owned();
+    }
     let mut parts = measured(growth);
     // A buffer is one block, and all blocks before it were freed.
     if growth.from != "sizes" {
@@ -337,6 +342,9 @@ pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize)
         Class::ComesAndGoes => "comes and goes: about as much is freed as is added".to_owned(),
         Class::Ended => {
             "grew, then stopped: later blocks from the same call sites were freed".to_owned()
+        }
+        Class::Stage if judged.is_first_stage => {
+            "belongs to the first stage of a task: other call sites allocated after it".to_owned()
         }
         Class::Stage => {
             "belongs to one stage of a task: other call sites allocated before it".to_owned()

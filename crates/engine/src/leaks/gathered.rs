@@ -20,6 +20,8 @@ use crate::heap::samples::sites;
 use crate::heap::snapshot_store::Known;
 use crate::recording::Recording;
 
+/// Seconds within which a program starts. An interpreter takes 10 to 30 ms.
+const START: f64 = 0.1;
 /// Parts of the work after which call sites are compared, and one.
 const PARTS: usize = 20;
 /// Minor collections a snapshot without which they tell no work.
@@ -197,6 +199,7 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
         after,
         same_sites: same_sites(clock, recording, end),
         is_stopped: recording.description.is_stopped,
+        is_start: clock.waits_since(end).is_some_and(|since| since < START),
         worked_on: worked_on(clock, recording, end),
         bytes_per_sample: (!recording.description.no_trace)
             .then(|| recording.profile().estimator.bytes_per_sample()),
@@ -206,6 +209,9 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
 
 /// CPU time since the program allocated nearly all, as a multiple of that before, if it allocated nothing for most of the time.
 fn worked_on(clock: &Clock, recording: &Recording, end: f64) -> Option<f64> {
+    if recording.description.incomplete.is_some() {
+        return None;
+    }
     let memory = recording.description.process.memory.as_ref()?;
     let (until, whole) = memory.cpu_until(clock.waits_since(end)?)?;
     (until > 0.0).then(|| (whole - until).max(0.0) / until)

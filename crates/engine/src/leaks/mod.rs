@@ -144,14 +144,19 @@ pub(crate) fn leaks(
         owner: shown(&descriptions::owner_name(owner)),
         class: judged.class,
         bytes: Bytes(owner.bytes()),
-        share: Bytes(owner.bytes()).share_of(alive),
+        share: 0.0,
         reason: descriptions::reason(owner, judged, recording),
     });
+    // All are parts of one whole: the heap, and what nobody owned any more or nobody saw.
+    let whole = alive + Bytes(gone_bytes) + Bytes(late_bytes);
+    let cleared = late.into_iter().chain(gone).chain(cleared);
+    let cleared = cleared.map(|owner| ClearedOwner { share: owner.bytes.share_of(whole), ..owner });
     let mut response = LeaksResponse {
+        incomplete: recording.description.incomplete.clone(),
         unreachable: None,
         unrecorded: unrecorded::unrecorded(recording, &clock, loaded.off_heap()),
         suspects: details,
-        cleared: late.into_iter().chain(gone).chain(cleared).take(MAX_CLEARED).collect(),
+        cleared: cleared.take(MAX_CLEARED).collect(),
         teardown: None,
         conclusion: Conclusion::default(),
         left_out,

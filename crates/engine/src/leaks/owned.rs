@@ -51,7 +51,7 @@ pub(super) struct Lifetime {
     pub(super) allocated: f64,
     /// … and, if it was, when it was freed.
     pub(super) freed: Option<f64>,
-    /// Bytes that it stands for.
+    /// Bytes that it stands for, by its size: a buffer of megabytes has the same in each sample of it.
     pub(super) bytes: f64,
     /// Its own bytes.
     pub(super) size: u64,
@@ -68,7 +68,11 @@ impl Lifetime {
         Self {
             allocated: clock.at(blocks.allocated(row).seconds()),
             freed: freed.map(|at| clock.at(at)),
-            bytes: blocks.samples(row) as f64 * profile.estimator.bytes_per_sample(),
+            bytes: profile.estimator.bytes_of_block(
+                blocks.length(row),
+                blocks.source(row),
+                blocks.halvings(row),
+            ),
             size: blocks.length(row).0.saturating_mul(u64::from(profile.info.word_bits / 8)),
             is_owned: freed.is_none(),
         }

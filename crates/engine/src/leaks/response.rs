@@ -59,6 +59,10 @@ pub struct LeaksResponse {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[cfg_attr(feature = "typescript", ts(as = "Option<Vec<DamagedSnapshot>>", optional))]
     pub damaged: Vec<DamagedSnapshot>,
+    /// Why samples are missing, in words: what was not written may leak.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub incomplete: Option<String>,
     /// What was judged, to be stored and judged again.
     #[serde(skip)]
     #[cfg_attr(feature = "typescript", ts(skip))]

@@ -103,8 +103,8 @@ fn lasted(recording: &Recording) -> f64 {
     recording.profile().end.seconds().max(measured)
 }
 
-/// Looks for leaks among call sites.
-pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
+/// When a program that frees its memory itself begins to end, in seconds, and what it frees then.
+pub(crate) fn end_of_work(recording: &Recording) -> (f64, Option<Teardown>) {
     let whole = lasted(recording);
     let clock = Clock::new(recording.profile(), whole);
     // A program that a signal ended had no time to free anything: what it freed last was its work.
@@ -113,7 +113,12 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
     } else {
         teardown::of_samples(recording, |work| clock.time(work))
     };
-    let end = teardown.map_or(whole, |teardown| teardown.judged_at);
+    (teardown.map_or(whole, |teardown| teardown.judged_at), teardown)
+}
+
+/// Looks for leaks among call sites.
+pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
+    let (end, teardown) = end_of_work(recording);
     let clocks = Clocks::new(recording, end);
     let own = OwnCode::new(recording);
     let places = by_place(recording, &own, &clocks, end);
@@ -201,6 +206,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         after_last: Bytes(0),
         unreachable: None,
         damaged: Vec::new(),
+        incomplete: recording.description.incomplete.clone(),
         evidence: evidence_of(allocations, mappings),
     };
     response.summary = descriptions::summary_of_sites(&response);

@@ -11,6 +11,10 @@ use crate::recording::Recording;
 
 /// Part of what was alive that the end of a program frees. A program that ends amid its work frees nothing.
 const FREED: f64 = 0.5;
+/// Part of the time for which a program works without allocating, if it is judged after that.
+const WITHOUT_ALLOCATION: f64 = 0.1;
+/// Part of that which is freed once the end has begun.
+const BEGUN: f64 = 0.01;
 /// Part of the work after which a program may have begun to end: exit handlers allocate little.
 const WORKED: f64 = 0.99;
 /// The reason of snapshots at the exit.
@@ -56,13 +60,29 @@ pub(super) fn of_samples(
     let blocks = &profile.blocks;
     let at = time_of_work(WORKED);
     let (mut alive, mut left) = (0, 0);
-    for row in blocks.rows().filter(|row| blocks.allocated(*row).seconds() <= at) {
-        let freed = blocks.collected(row).map(Elapsed::seconds);
-        alive += if freed.is_none_or(|freed| freed > at) { blocks.samples(row) } else { 0 };
-        left += if freed.is_none() { blocks.samples(row) } else { 0 };
+    let mut ends: Vec<(Elapsed, u64)> = Vec::new();
+    for row in blocks.rows() {
+        let (freed, samples) = (blocks.collected(row), blocks.samples(row));
+        let is_before = blocks.allocated(row).seconds() <= at;
+        if is_before && freed.is_none_or(|freed| freed.seconds() > at) {
+            alive += samples;
+            ends.extend(freed.map(|freed| (freed, samples)));
+        }
+        // Blocks that replaced live ones count, too: `realloc` frees a buffer each time it grows.
+        left += if freed.is_none() { samples } else { 0 };
     }
     let size = |samples: u64| (samples as f64 * profile.estimator.bytes_per_sample()) as u64;
-    Teardown::of(at, size(alive), size(left))
+    // A program may work for long without allocating before it ends.
+    let is_long = |until: f64| until - at > WITHOUT_ALLOCATION * profile.end.seconds();
+    ends.sort_unstable();
+    let mut gone = 0;
+    let begun = ends.iter().find(|(_, samples)| {
+        gone += samples;
+        gone as f64 > BEGUN * alive as f64
+    });
+    let before = begun.map(|(freed, _)| Elapsed(freed.0.saturating_sub(1)).seconds());
+    let judged_at = before.filter(|before| is_long(*before)).unwrap_or(at);
+    Teardown::of(judged_at, size(alive), size(left))
 }
 
 /// The snapshot before the exit, and what was freed after it. `None` unless `number` is the snapshot at the exit and most of

@@ -5,7 +5,7 @@ use std::path::Path;
 use memtrail_engine::gate::{Gate, GateResponse, Limit};
 use memtrail_engine::heap::Outcome;
 use memtrail_engine::{Engine, Setting, SnapshotFacts};
-use memtrail_recording::{Outcome as Ending, Recording};
+use memtrail_recording::Recording;
 
 use super::gates::{self, BASELINE};
 use crate::error::{Failure, Kind};
@@ -86,15 +86,13 @@ fn add(engine: &Engine, recording: &Recording) -> Result<memtrail_engine::Record
     Ok(id)
 }
 
-/// A recording of which something is missing makes all sums too low. That its process was killed does not: what it had
-/// sampled is kept.
+/// A recording of which something is missing makes all sums too low.
 pub(super) fn check_whole(recording: &Recording) -> Result<(), Failure> {
-    let Some(known) = &recording.description else { return Ok(()) };
-    let has_failed = matches!(known.outcome, Some(Ending::WriteFailed { .. }));
-    if known.trace.lost == 0 && !has_failed {
-        return Ok(());
+    match recording.description.as_ref().and_then(outcome::incomplete) {
+        Some(why) => {
+            let reason = format_args!("the recording is not whole: {why}");
+            Err(unjudged(&recording.path, &reason))
+        }
+        None => Ok(()),
     }
-    let why = outcome::words(known.outcome.as_ref());
-    let why = why.map_or_else(String::new, |why| format!(": {why}"));
-    Err(unjudged(&recording.path, &format_args!("the recording is not whole{why}")))
 }

@@ -8,6 +8,7 @@ use memtrail_text::rounded::{bytes, count, percent, seconds};
 
 use super::{chain, places};
 use crate::markdown::escaped;
+use crate::outcome;
 use crate::rates;
 
 /// Columns of a chain of callers at most.
@@ -32,7 +33,7 @@ impl Display for Page<'_> {
         let runtime =
             description.map_or(String::new(), |known| format!(", {}", known.runtime.name()));
         let rate = if trace.samples_per_word >= 1.0 {
-            "every word sampled: figures are exact".to_owned()
+            outcome::every_word(description)
         } else {
             let distance = bytes(trace.bytes_per_sample);
             format!("one sample per {distance}: estimates ± standard error")

@@ -102,7 +102,7 @@ fn heading(canvas: &mut Canvas, recording: &Recording, report: &Report, zone: &T
     let line = outcome.map_or(line.clone(), |words| format!("{line}; {words}"));
     canvas.paragraph(PLAIN, 0, &line);
     let rate = if trace.samples_per_word >= 1.0 {
-        "every word sampled: figures are exact".to_owned()
+        outcome::every_word(description)
     } else {
         let distance = bytes(trace.bytes_per_sample);
         let samples = grouped(samples_taken(report));
@@ -236,7 +236,7 @@ fn warnings(canvas: &mut Canvas, recording: &Recording, report: &Report) {
         for note in description.notes.iter().filter(|note| Some(*note) != estimates) {
             warn(canvas, &format!("note: {note}"));
         }
-        for line in outcome::missing(description) {
+        for line in outcome::missing(description).into_iter().chain(outcome::unnamed(recording)) {
             warn(canvas, &line);
         }
     }

@@ -9,13 +9,15 @@ use super::finding::Finding;
 use crate::leaks::evidence::Evidence;
 
 const RULE: &str = "abandoned threads or fibers";
+/// Stacks without which what grows is on them, and not their number: two domains at work have two.
+const MIN_STACKS: u64 = 8;
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     // A recursive function has many frames on one stack.
     let of_frame = |row: &&OwnerRow| row.path.split_last().map(|(_, stack)| stack.to_vec());
     let stacks: HashSet<Vec<String>> = evidence.owner.rows.iter().filter_map(of_frame).collect();
     let stacks = stacks.len() as u64;
-    if evidence.owner.kind == "stack" && stacks > 1 {
+    if evidence.owner.kind == "stack" && stacks >= MIN_STACKS {
         let clause =
             format!("{} stacks of threads or fibers wait there, and do not end", grouped(stacks));
         return Some(Finding { rule: RULE, clause });

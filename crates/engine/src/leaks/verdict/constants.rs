@@ -48,6 +48,12 @@ pub(super) const EARLY: f64 = 0.3;
 pub(super) const STOPPED: f64 = 0.65;
 /// … and up to which it may be one if the program ended by itself. The last stage of ocamlopt begins at 0.55.
 pub(super) const ENDED: f64 = 0.5;
+/// Part of the work by which sizes may date the beginning of growth too late: they date a tenth of it.
+pub(super) const NEAR: f64 = 0.15;
+/// Heap that an interpreter may have after its start: Perl has 280 KB.
+pub(super) const START_BYTES: f64 = 1024.0 * 1024.0;
+/// Part of the work before which a stage begins that is the first one.
+pub(super) const FIRST: f64 = 0.05;
 /// Samples on either side without which call sites are not compared.
 pub(crate) const SAMPLED: usize = 50;
 /// Part of the work that the last snapshot must cover. Otherwise samples must show that growth goes on.
@@ -85,6 +91,8 @@ pub(super) const UNSAMPLED: f64 = 5.0;
 pub(super) const NEWEST: f64 = 0.05;
 /// Deviations by which a number of samples grows for sure: the largest of many moments is two or three above the least by chance.
 pub(super) const CERTAIN: f64 = 4.0;
+/// Samples that a block should have which is sampled for sure: by chance, it has none once in fifty times.
+pub(super) const SURELY: f64 = 4.0;
 /// Freed samples without which lifetimes are not compared.
 pub(super) const QUEUED: usize = 20;
 /// Factor by which a block that replaces another is larger: a quarter less than containers use (1.5 to 2).

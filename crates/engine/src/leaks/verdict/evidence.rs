@@ -24,6 +24,9 @@ pub struct Evidence {
     /// True if the program was stopped by a signal, or still runs: it would have gone on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
+    /// True if it worked for a moment, and then waited: that may have been its start alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_start: bool,
     /// CPU time that the program has used since it allocated nearly all, as a multiple of what it had used by then. Nothing if it
     /// allocated to the end, or if that is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]

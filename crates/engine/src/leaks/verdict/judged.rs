@@ -6,8 +6,9 @@ use super::births::{
     Dates, began_late, dates, falls_behind, goes_on, is_early, is_renewed, turns_over,
 };
 use super::constants::{
-    CERTAIN, COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEWEST, QUEUE_BYTES, REST, SHARE,
-    STOPPED, UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
+    BLOCKS, CERTAIN, COVER, DEEP, ENDED, FILLED, FIRST, LASTED, LATE, LEAST, NEAR, NEWEST,
+    QUEUE_BYTES, REST, SHARE, START_BYTES, STOPPED, SURELY, UNDECIDED, UNDECIDED_BYTES, UNSAMPLED,
+    WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{self, Series, series};
@@ -85,6 +86,8 @@ pub struct Judged {
     pub is_large: bool,
     /// True if it is undecided because it is of the last phase, which may be a server's work or a stage of a task.
     pub is_last_phase: bool,
+    /// True if it belongs to the first stage of a task.
+    pub is_first_stage: bool,
     /// True if it was filled, and the program has worked on without allocating.
     pub works_with_it: bool,
 }
@@ -146,10 +149,10 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
             Some(true) | None => class,
         };
     }
-    let mut is_last_phase = false;
+    let (mut is_last_phase, mut is_first_stage) = (false, false);
     if class.is_suspect() || class == Class::Undecided {
-        let begun = began.or(owner.births.first().copied());
-        let begun = shape.map(|shape| shape.since).or(begun).unwrap_or(0.0);
+        let begun = begun(&owner, shape, began);
+        is_first_stage = begun < FIRST;
         match stage(evidence, begun) {
             Stage::None => {}
             Stage::Last => (class, is_last_phase) = (Class::Undecided, true),
@@ -166,10 +169,36 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     let works_with_it = class.is_suspect() && works_on;
     if works_with_it {
         class = Class::FilledOnce;
+    } else if class.is_suspect() && evidence.is_start && heap < START_BYTES {
+        class = Class::Undecided;
     }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
     is_last_phase &= class == Class::Undecided;
-    Judged { series, class, reason, grown, since, is_large, is_last_phase, works_with_it }
+    is_first_stage &= class == Class::Stage;
+    Judged {
+        series,
+        class,
+        reason,
+        grown,
+        since,
+        is_large,
+        is_last_phase,
+        is_first_stage,
+        works_with_it,
+    }
+}
+
+/// The moment at which an owner began to grow.
+///
+/// Sizes tell it up to the distance between two of them. What is alive was allocated after its first sample, which dates it more
+/// exactly if the owner had nothing before.
+fn begun(owner: &OwnerEvidence, shape: Option<Shape>, began: Option<f64>) -> f64 {
+    let first = owner.births.first().copied();
+    match (shape.map(|shape| shape.since), first) {
+        (Some(since), Some(first)) if first >= since - NEAR => first,
+        (Some(since), _) => since,
+        (None, _) => began.or(first).unwrap_or(0.0),
+    }
 }
 
 /// What samples tell of all members of a series.
@@ -243,6 +272,7 @@ impl Found {
                     Dates::Spread | Dates::Few => was_filled_early(owner),
                 };
             let class = match is_filled {
+                _ if has_few(evidence, owner) => Class::Undecided,
                 true => Class::FilledOnce,
                 // A few large blocks, of which none was freed, neither come and go nor grow for sure.
                 false if evidence.is_estimated && owner.freed.is_empty() => Class::Undecided,
@@ -345,6 +375,19 @@ fn is_by_chance(evidence: &Evidence, owner: &OwnerEvidence, shape: Option<Shape>
     let (Some(unit), Some(shape)) = (evidence.bytes_per_sample, shape) else { return false };
     let is_weak = shape.grown / unit < CERTAIN * (owner.live as f64).sqrt();
     evidence.is_estimated && owner.replaced.is_empty() && is_weak && turns_over(owner)
+}
+
+/// True if sizes are estimated from so few samples that growth would not show. A block that is sampled for sure is as good as
+/// many.
+fn has_few(evidence: &Evidence, owner: &OwnerEvidence) -> bool {
+    let Some(unit) = evidence.bytes_per_sample.filter(|_| evidence.is_estimated) else {
+        return false;
+    };
+    let is_unsure = owner.weights.iter().any(|bytes| *bytes < SURELY * unit);
+    let lives = owner.live as usize;
+    // The freed ones show that it is renewed, the early ones that it was filled.
+    let is_known = owner.freed.len() >= lives || dates(evidence, owner, 0.0) == Dates::Early;
+    lives < BLOCKS && is_unsure && !is_known
 }
 
 /// True if exact sizes contradict the dates of samples: it grew after a snapshot by which nearly all of its samples had been
