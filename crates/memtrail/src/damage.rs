@@ -1,11 +1,13 @@
 //! What is printed of a damaged trace, after all that could be read has been put out.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use memtrail_recording::{FileState, Outcome, Recording};
 use memtrail_trace::Anomalies;
 
 use crate::error::{Failure, Kind};
+use crate::shell_quote;
 
 /// Anomalies that are spelled out.
 const SHOWN: usize = 5;
@@ -27,6 +29,16 @@ pub(crate) fn verdict(recording: &Recording, anomalies: &Anomalies) -> Result<Ex
     } else {
         failure.hint(format_args!("the trace was used; {UNKNOWN}"))
     })
+}
+
+/// The failure about a description that cannot be read, of which a command needs what it tells.
+pub(crate) fn of_description(path: &Path, problem: &str) -> Failure {
+    let is_malformed = problem.starts_with("malformed ");
+    let state = if is_malformed { "is damaged" } else { "cannot be used" };
+    let message = format_args!("{}: recording.json {state}: {problem}", path.display());
+    let shown = shell_quote::path(path);
+    Failure::new(Kind::Input, message)
+        .hint(format_args!("its trace can be read: memtrail report {shown}"))
 }
 
 /// The verdict on a trace, or the error about an unreadable file beside it.

@@ -12,11 +12,11 @@ use serde::Serialize;
 
 use crate::error::{Failure, Kind};
 use crate::json;
+use crate::next_commands::{self, ProgramKind};
 use crate::run::attached;
 use crate::snapshot::find;
 use crate::snapshot::live::refusal;
 use crate::spinner::with_spinner;
-use crate::{shell_quote, snapshot_file};
 
 /// End the recording of a program that `memtrail attach` began
 ///
@@ -66,8 +66,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let Some(session) = find::session(pid) else {
         let message = format_args!("process {pid} is not recorded");
-        return Err(Failure::new(Kind::Input, message)
-            .hint(format_args!("record it from now on: memtrail attach {pid}")));
+        return Err(Failure::new(Kind::Input, message).hint(format_args!(
+            "record it from now on: {}",
+            ProgramKind::of_process(pid).attach(pid)
+        )));
     };
     if !attached::is_attached(&session) {
         let message = format_args!("process {pid} was started by memtrail run");
@@ -123,13 +125,7 @@ fn announce(args: &Args, is_waiting: bool, recording: Option<&Path>) -> Result<(
         message!("memtrail: process {pid} is not recorded any more");
     }
     if let Some(recording) = recording {
-        let shown = shell_quote::path(recording);
-        // Without a snapshot nothing is known of what retains memory.
-        if snapshot_file::of_recording(recording).is_empty() {
-            message!("next: memtrail report {shown}, memtrail snapshot {pid}");
-        } else {
-            message!("next: memtrail report {shown}, memtrail leaks {shown}");
-        }
+        message!("next: {}", next_commands::after_detach(pid, recording));
     }
     Ok(())
 }

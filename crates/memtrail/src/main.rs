@@ -37,6 +37,7 @@ mod loading;
 mod man;
 mod markdown;
 mod mcp;
+mod next_commands;
 mod outcome;
 mod output;
 mod plain_text;

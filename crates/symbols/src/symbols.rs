@@ -135,7 +135,9 @@ impl Symbols {
             symbols.truncate(entry + 1);
         }
         let is_library = |symbol: &Symbol| names::is_library(&symbol.function, &symbol.file);
-        let is_all_library = names::is_library_file(&module.path) || symbols.iter().all(is_library);
+        // Code without a name is the program's own, unless it is in the file of a library that everybody has.
+        let is_of_library = !symbols.is_empty() && symbols.iter().all(is_library);
+        let is_all_library = names::is_library_file(&module.path) || is_of_library;
         // What a function inlines of a library is the function's own.
         while !is_all_library && symbols.last().is_some_and(is_library) {
             symbols.pop();

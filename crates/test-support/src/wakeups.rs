@@ -1,4 +1,4 @@
-//! How often a process that waits is woken up.
+//! Counts how often a process that waits is woken up.
 
 use std::fs;
 

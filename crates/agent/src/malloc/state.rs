@@ -107,9 +107,9 @@ pub(super) fn with_locations(target: &Target, code: Code, use_it: UseLocations<'
         return symbolise::with_unsettled(target, code, use_it);
     };
     let place = installed().and_then(|state| {
-        let now = state.recorder.files.clock.now();
+        let (folder, now) = (&state.recorder.files.folder, state.recorder.files.clock.now());
         // The call is before the address to which it returns.
-        Some(state.modules.lock_unless_ending()?.place(address.saturating_sub(1), now))
+        Some(state.modules.lock_unless_ending()?.place(folder, address.saturating_sub(1), now))
     });
     let (function, file) = place.unwrap_or_default();
     let (function, file) = (function.as_bytes(), file.as_bytes());

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memtrail_recording::session::live_packet_name;
+use memtrail_recording::session::{SnapshotOptions, live_packet_name};
 use memtrail_recording::{RecordedRuntime, Sampling};
 use memtrail_trace::BlockId;
 use memtrail_trace::write::{StreamWriter, Version};
@@ -21,6 +21,10 @@ use crate::recording::output::{FileKind, Output};
 use crate::recording::rate_log::RateLog;
 use crate::recording::room::Room;
 
+/// A note on a forked process.
+const NONE_WHILE_IT_RUNS: &str = "no snapshot is taken on request or at intervals in a process that was forked; at its end there is \
+     one (--snapshot exit)";
+
 /// Makes the recording's folder and begins its trace. The launcher is [told](Recording::report) by the caller. The reason is the
 /// error.
 pub(super) fn begin(
@@ -38,8 +42,13 @@ pub(super) fn begin(
     };
     let mut description = describe(of_native_program(setting, forked_from), &clock, pid);
     let snapshots = setting.options.snapshots.as_ref();
-    let answers_requests = snapshots.is_some_and(|options| options.request);
-    description.snapshots = answers_requests.then(Vec::new);
+    // A thread of ours takes these, which a forked process does not have.
+    let is_asked = |asked: fn(&SnapshotOptions) -> bool| snapshots.is_some_and(asked);
+    let is_forked = forked_from.is_some();
+    description.snapshots = (!is_forked && is_asked(|options| options.request)).then(Vec::new);
+    if is_forked && is_asked(|options| options.request || options.every_ms > 0) {
+        description.notes.push(NONE_WHILE_IT_RUNS.to_owned());
+    }
     let mut output = Output::create(&folder, FileKind::Trace)
         .map_err(failed)?
         .with_limit(setting.options.largest_trace());

@@ -197,7 +197,8 @@ impl Stream {
             ("[no callstack]".into(), String::new())
         } else {
             // The call is before the address to which it returns.
-            self.files.modules.place(code.0.saturating_sub(1), now)
+            let Files { modules, folder, .. } = &mut self.files;
+            modules.place(folder, code.0.saturating_sub(1), now)
         };
         let (function, file) = (function.as_bytes(), file.as_bytes());
         let location = Location { function, file, line: 0, start_col: 0, end_col: 0 };

@@ -1,12 +1,14 @@
 //! The executable and the libraries of this process, written beside the trace for whoever names its addresses.
 
 use memtrail_recording::MODULES_FILE;
+use memtrail_recording::relay::Operation;
 use memtrail_symbols::modules::{Module, parse};
 use memtrail_trace::Timestamp;
 
 use crate::os::append_file::AppendFile;
 use crate::os::forked;
 use crate::recording::folder::Folder;
+use crate::recording::relay;
 
 /// How often it is looked for libraries that were loaded since, in microseconds: addresses of code that the
 /// program has made itself are in none.
@@ -47,8 +49,12 @@ impl Modules {
             return;
         }
         // Without the file, functions stay places in files.
-        self.file = AppendFile::create(&folder.path().join(MODULES_FILE)).ok();
-        self.look(now);
+        let file = folder.reach(
+            |path| AppendFile::create(&path.join(MODULES_FILE)),
+            || folder.call(Operation::Modules(0), &[]).map(|()| AppendFile::elsewhere()),
+        );
+        self.file = file.ok();
+        self.look(folder, now);
         let here = parse as fn(_) -> _ as usize as u64;
         let ours = self.all.iter().find(|module| module.in_file(here).is_some());
         self.ours = ours.cloned();
@@ -65,10 +71,15 @@ impl Modules {
     }
 
     /// An address as a place in a file, and the file.
-    pub(crate) fn place(&mut self, address: u64, now: Timestamp) -> (String, String) {
+    pub(crate) fn place(
+        &mut self,
+        folder: &Folder,
+        address: u64,
+        now: Timestamp,
+    ) -> (String, String) {
         // A child of `vfork` may see other files.
         if self.find(address).is_none() && forked::is_owner_itself() {
-            self.look(now);
+            self.look(folder, now);
         }
         let Some((module, offset)) = self.find(address) else {
             return (format!("[code at {address:#x}]"), String::new());
@@ -82,7 +93,7 @@ impl Modules {
     }
 
     /// Reads the process's mappings, and writes those of files if there are new ones.
-    fn look(&mut self, now: Timestamp) {
+    fn look(&mut self, folder: &Folder, now: Timestamp) {
         let is_recent = |looked: Timestamp| now.0.saturating_sub(looked.0) < LOOK_EVERY;
         if self.looks >= FIRST_LOOKS && self.looked.is_some_and(is_recent) {
             return;
@@ -102,7 +113,12 @@ impl Modules {
         let lines = maps.lines().filter(|line| line.contains('/'));
         let text: String = lines.flat_map(|line| [line, "\n"]).collect();
         if let Some(file) = &self.file {
-            let written = file.append(text.as_bytes(), self.length);
+            let written = match file.append(text.as_bytes(), self.length) {
+                Err(errno) if relay::may_help(errno) => {
+                    folder.call(Operation::Modules(self.length), text.as_bytes()).map_err(|_| errno)
+                }
+                written => written,
+            };
             self.lacks_some = written == Err(libc::ENOSPC);
             self.length += written.map_or(0, |()| text.len() as u64);
         }

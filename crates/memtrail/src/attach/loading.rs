@@ -13,6 +13,7 @@ use super::libc_functions;
 use super::ready_thread::Search;
 use super::subject::Subject;
 use crate::error::{Failure, Kind};
+use crate::next_commands::{self, ProgramKind};
 use crate::snapshot::live::peek::Peek;
 use crate::snapshot::live::{self, refusal};
 
@@ -48,20 +49,22 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
     let (Ok(path), Ok(argument)) = (text(library), text(session)) else {
         return Err(cannot(&"a path has a zero byte"));
     };
-    let native = if subject.is_ocaml { "" } else { "--native " };
-    let again = format!("memtrail attach {native}{pid}");
+    let kind = if subject.is_ocaml { ProgramKind::Ocaml } else { ProgramKind::Native };
+    let command = if subject.is_ocaml { "attach" } else { "attach --native" };
+    let again = kind.attach(pid);
+    let instead = || next_commands::instead_of_attach(pid, kind);
     let mut search = Search::new(pid, runtime.as_ref());
     let (begun, mut wait) = (Instant::now(), FIRST_WAIT);
     loop {
         let process =
-            live::stop(pid, STOP_LIMIT).map_err(|error| refusal::of_stop("attach", pid, error))?;
+            live::stop(pid, STOP_LIMIT).map_err(|error| refusal::of_stop(command, pid, error))?;
         let mappings = process.mappings().unwrap_or_default();
         let threads: Vec<Thread> = process.threads().iter().map(thread).collect();
         let read = |at, into: &mut [u8]| process.read(at, into);
         let found = search.find(&Peek::new(&read), &mappings, &threads);
         if let Some(found) = found {
-            let functions = libc_functions::find(pid, &mappings)
-                .map_err(|why| cannot(&why).hint(instead(subject)))?;
+            let functions =
+                libc_functions::find(pid, &mappings).map_err(|why| cannot(&why).hint(instead()))?;
             let main = threads.iter().find(|thread| thread.id == pid);
             let number = main.map_or(0, Thread::thread_pointer);
             let library = Library { path: &path, entry: ENTRY, argument: &argument, number };
@@ -81,7 +84,7 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
                         "cannot load the agent into process {pid}: {}",
                         explained(&why)
                     );
-                    return Err(Failure::new(Kind::Input, message).hint(instead(subject)));
+                    return Err(Failure::new(Kind::Input, message).hint(instead()));
                 }
                 Err(why) => {
                     return Err(
@@ -100,18 +103,6 @@ pub(super) fn load(subject: &Subject, library: &Path, session: &Path) -> Result<
         }
         thread::sleep(wait);
         wait = (wait * 2).min(MAX_WAIT);
-    }
-}
-
-/// The command that helps where the agent cannot be loaded.
-fn instead(subject: &Subject) -> String {
-    let pid = subject.pid;
-    if subject.is_ocaml {
-        format!(
-            "record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}"
-        )
-    } else {
-        "record it from its start: memtrail run --native -- PROGRAM".to_owned()
     }
 }
 

@@ -9,6 +9,7 @@ use memtrail_ptrace::Status;
 use memtrail_recording::{is_alive, preload};
 
 use crate::error::{Failure, Kind};
+use crate::next_commands::{self, ProgramKind};
 use crate::run::user_id;
 use crate::snapshot::find;
 use crate::snapshot::live::refusal;
@@ -33,10 +34,11 @@ impl Subject {
         if !is_alive(pid) {
             return Err(refusal::no_process(pid));
         }
-        let unseen = |error: io::Error| refusal::unseen_by("attach", pid, &error);
+        let command = if is_native { "attach --native" } else { "attach" };
+        let unseen = |error: io::Error| refusal::unseen_by(command, pid, &error);
         let status = Status::of_process(pid).map_err(unseen)?;
         refuse_recorded(pid)?;
-        refuse_by_status(pid, &status)?;
+        refuse_by_status(pid, &status, is_native)?;
         let executable = MappedFile::open(format!("/proc/{pid}/exe").as_ref()).map_err(unseen)?;
         if is_native {
             refuse_by_linking(pid, &executable, true)?;
@@ -62,18 +64,18 @@ fn refuse_recorded(pid: u32) -> Result<(), Failure> {
     };
     let (folder, recorded) = (target.folder.display(), target.pid);
     let message = format_args!("process {recorded} is recorded already, in {folder}");
-    Err(Failure::new(Kind::Input, message).hint(format_args!(
-        "look at it: memtrail top {recorded}, memtrail snapshot {recorded}, memtrail report {folder}"
-    )))
+    let next = next_commands::while_recorded(recorded, &target.folder);
+    Err(Failure::new(Kind::Input, message).hint(format_args!("look at it: {next}")))
 }
 
-fn refuse_by_status(pid: u32, status: &Status) -> Result<(), Failure> {
+fn refuse_by_status(pid: u32, status: &Status, is_native: bool) -> Result<(), Failure> {
     let refuse = |why: &str| Failure::new(Kind::Input, format_args!("process {pid} {why}"));
+    let kind = || if is_native { ProgramKind::Native } else { ProgramKind::of_process(pid) };
     let own = user_id();
     if status.user != own {
         let user = status.user;
         return Err(refuse(&format!("belongs to another user (uid {user}, yours is {own})"))
-            .hint(format_args!("attach as that user: sudo -u '#{user}' memtrail attach {pid}")));
+            .hint(format_args!("attach as that user: sudo -u '#{user}' {}", kind().attach(pid))));
     }
     if status.state == 'T' {
         return Err(refuse("is stopped, by SIGSTOP or its terminal")
@@ -84,7 +86,7 @@ fn refuse_by_status(pid: u32, status: &Status) -> Result<(), Failure> {
         return Err(refuse(
             "forbids itself system calls (seccomp), and could be ended for one of the agent's",
         )
-        .hint(format_args!("record it from its start: memtrail run -- PROGRAM; or take heap snapshots: memtrail snapshot {pid}")));
+        .hint(next_commands::instead_of_attach(pid, kind())));
     }
     Ok(())
 }
@@ -110,7 +112,8 @@ fn refuse_by_program(pid: u32, file: &[u8]) -> Result<(), Failure> {
         }
         Verdict::NotOcaml(_) => {
             return Err(refuse("is no native OCaml program").hint(format_args!(
-                "record a program in C, C++ or Rust: memtrail attach --native {pid}"
+                "record a program in C, C++ or Rust: {}",
+                ProgramKind::Native.attach(pid)
             )));
         }
     }
@@ -142,9 +145,13 @@ fn refuse_by_place(pid: u32) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format_args!("process {pid} runs in another container or root folder");
-    Err(Failure::new(Kind::Input, message).hint(format_args!(
-        "run memtrail in there; from here, take heap snapshots: memtrail snapshot {pid}"
-    )))
+    let failure = Failure::new(Kind::Input, message);
+    Err(match ProgramKind::of_process(pid).snapshot(pid) {
+        Some(snapshot) => failure.hint(format_args!(
+            "run memtrail in there; from here, take heap snapshots: {snapshot}"
+        )),
+        None => failure.hint("run memtrail in there"),
+    })
 }
 
 /// The value of an entry of the kernel's auxiliary vector.

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use memtrail_engine::gate::{Gate, GrowthLimit, Limit};
+use memtrail_engine::gate::{Gate, GrowthLimit, Limit, Verdict};
 use memtrail_profile::filter::Condition;
 use memtrail_recording::Recording;
 use memtrail_recording::family::Family;
 use memtrail_text::Size;
 
+use super::answer::Judged;
 use crate::error::{Failure, Kind};
 use crate::leaks::Suppressions;
 use crate::shell_quote::shell_quote;
@@ -65,6 +66,8 @@ struct Growth {
 #[derive(Clone, Debug, PartialEq)]
 struct Site {
     text: String,
+    /// The part before the limit.
+    pattern: String,
     condition: String,
     most: Size,
 }
@@ -75,6 +78,8 @@ pub(super) struct Resolved {
     pub(super) gates: Vec<Gate>,
     /// The recording to compare with.
     pub(super) baseline: Option<PathBuf>,
+    /// Texts of the gates of call sites that are named, with the names.
+    named_sites: Vec<(String, String)>,
 }
 
 /// The number of the baseline in the engine.
@@ -97,10 +102,14 @@ impl Gates {
         if self.no_leak {
             gate("--no-leak".to_owned(), Limit::NoLeak(self.known.read()?));
         }
+        let mut named_sites = Vec::new();
         for site in &self.sites {
             let filter = vec![site.condition.clone()];
             check_filter(&filter)?;
             let text = format!("--site {}", shell_quote(&site.text));
+            if site.is_name() {
+                named_sites.push((text.clone(), site.pattern.clone()));
+            }
             gate(text, Limit::Site { filter, most: site.most });
         }
         if let Some(baseline) = &self.baseline {
@@ -117,11 +126,33 @@ impl Gates {
                 "memtrail check --max-live 200M -- PROGRAM; `memtrail check --help` lists all",
             ));
         }
-        Ok(Resolved { gates, baseline: self.baseline.clone() })
+        Ok(Resolved { gates, baseline: self.baseline.clone(), named_sites })
+    }
+}
+
+impl Site {
+    /// True for a name of a function, module or file. Other conditions, as that on an age, may rightly match nothing.
+    fn is_name(&self) -> bool {
+        self.condition.split_once(':').is_some_and(|(key, _)| KEYS.contains(&key))
     }
 }
 
 impl Resolved {
+    /// Marks gates of call sites whose name no sample has: a wrong name would pass for ever.
+    pub(super) fn mark_unmatched(&self, judged: &mut [Judged]) {
+        for Judged { result, .. } in judged {
+            let of = self.named_sites.iter().find(|(text, _)| *text == result.gate);
+            let is_nothing = result.measured.as_ref().is_some_and(|size| size.value <= 0.0);
+            if let Some((_, pattern)) = of.filter(|_| is_nothing) {
+                result.verdict = Verdict::Unknown;
+                result.reason = format!(
+                    "no call site matches {pattern}: the name is wrong, or so little was allocated there that \
+                     a higher --rate is needed"
+                );
+            }
+        }
+    }
+
     /// Whether a heap snapshot at the end tells more.
     pub(super) fn use_snapshots(&self) -> bool {
         self.gates.iter().any(uses_snapshots)
@@ -183,7 +214,7 @@ fn site(text: &str) -> Result<Site, String> {
         Some(_) if pattern.parse::<Condition>().is_ok() => pattern.to_owned(),
         _ => format!("by:/^{}$/", expression(pattern)),
     };
-    Ok(Site { text: text.trim().to_owned(), condition, most })
+    Ok(Site { text: text.trim().to_owned(), pattern: pattern.to_owned(), condition, most })
 }
 
 /// A pattern with `*` and `?` as a regular expression.
@@ -231,6 +262,9 @@ mod tests {
         assert_eq!(condition("in:Foo.load <= 1K"), Ok(("in:Foo.load".into(), 1024)));
         assert_eq!(condition("a<=b<=1"), Ok((r"by:/^a\x3c\x3db$/".into(), 1)));
         assert_eq!(condition("in:Foo.*<=1K"), Ok((r"in:/^Foo\x2e.*$/".into(), 1024)));
+        for (text, is_name) in [("Foo.*<=1", true), ("in:Foo<=1", true), ("live:end<=1", false)] {
+            assert_eq!(site(text).map(|site| site.is_name()), Ok(is_name), "{text}");
+        }
         for text in ["Foo", "<=1K", "Foo<=", "Foo<=0", "Foo<=x"] {
             assert!(site(text).is_err(), "{text}");
         }

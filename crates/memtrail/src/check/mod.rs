@@ -239,11 +239,17 @@ fn judge(
     gates: &gates::Resolved,
     memory: MemoryArgs,
 ) -> Result<Vec<Judged>, Failure> {
-    if let Some(of) = &source.family {
-        return family::judge(source, of, gates, memory);
+    let mut judged = if let Some(of) = &source.family {
+        family::judge(source, of, gates, memory)?
+    } else {
+        let baseline = gates.baseline.as_deref();
+        Judged::of_all(judge::ask(source, memory, &gates.gates, baseline, Vec::new(), 0)?)
+    };
+    // Without any sample, nothing is known of names.
+    if source.description.as_ref().is_none_or(|known| known.trace.blocks > 0) {
+        gates.mark_unmatched(&mut judged);
     }
-    let baseline = gates.baseline.as_deref();
-    Ok(Judged::of_all(judge::ask(source, memory, &gates.gates, baseline, Vec::new(), 0)?))
+    Ok(judged)
 }
 
 fn write_results(args: &Args, checked: &Checked) -> Result<(), Failure> {

@@ -14,14 +14,16 @@ use memtrail_heap::graph::Failed;
 use memtrail_heap::query::Heap;
 use memtrail_heap::read::{self, Snapshot};
 use memtrail_map::MappedFile;
-use memtrail_recording::{Recording, is_alive, number_of_snapshot};
+use memtrail_recording::{Recording, number_of_snapshot};
 use memtrail_text::rounded::{self, count};
 use memtrail_trace::Reader;
 use memtrail_typeflow::Coverage;
 
 use crate::answer::OutputArgs;
+use crate::damage;
 use crate::error::{Failure, Kind};
 use crate::loading;
+use crate::next_commands;
 use crate::outcome;
 use crate::recording_facts;
 use crate::recording_source::{Need, Process, Subject};
@@ -91,8 +93,7 @@ pub(super) fn place_in(files: &[PathBuf], wanted: &str) -> Result<usize, Failure
     let known: Vec<String> = known.collect();
     let wanted = number.map_or(format!("{wanted:?}"), |number| number.to_string());
     let folder = files.first().and_then(|file| file.parent()).unwrap_or(Path::new("."));
-    let message = format!("no snapshot {wanted} in {}", folder.display());
-    Err(Failure::new(Kind::Input, message).hint(format_args!("there is {}", known.join(", "))))
+    Err(snapshot_file::no_such(folder, &wanted, &known))
 }
 
 /// The snapshots of a recording in the order they were taken, or the one that is named.
@@ -138,16 +139,20 @@ pub(super) fn none(path: &Path) -> Failure {
         let message = format_args!("{}: {}", path.display(), failed.join("; "));
         return Failure::new(Kind::Input, message);
     }
-    let recording = Recording::open(path).ok();
-    let running = recording.as_ref().and_then(|recording| recording.description.as_ref());
-    let running = running.filter(|known| known.outcome.is_none() && is_alive(known.pid));
+    let recording = match Recording::open(path) {
+        Ok(recording) => Some(recording),
+        Err(memtrail_recording::Error::NotARecording { .. }) => None,
+        Err(error) => return error.into(),
+    };
+    // Nothing is known of snapshots that were asked for, nor of the program's language.
+    if let Some(problem) = recording.as_ref().and_then(|recording| recording.problem.as_ref()) {
+        return damage::of_description(path, problem);
+    }
     let hint = if recording.as_ref().is_some_and(recording_facts::is_native) {
-        "snapshots are of OCaml's heap, and this program is native; leaks: memtrail leaks REC"
+        "heap snapshots are of OCaml's heap, and this program is native; leaks: memtrail leaks REC"
             .to_owned()
-    } else if let Some(running) = running {
-        format!("its program runs; take one: memtrail snapshot {}", running.pid)
     } else {
-        "take some: memtrail run --snapshot every-major -- PROGRAM".to_owned()
+        next_commands::heap_snapshot(recording.as_ref())
     };
     Failure::new(Kind::Input, format_args!("{} has no heap snapshots", path.display())).hint(hint)
 }

@@ -12,6 +12,8 @@ use memtrail_recording::{Recording, SnapshotOutcome};
 use memtrail_references::{References, number_of_file};
 
 use crate::error::{Failure, Kind};
+use crate::next_commands;
+use crate::snapshot_file;
 
 /// The files of a recording, by number.
 pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
@@ -28,20 +30,17 @@ pub(crate) fn has_of_snapshot(recording: &Recording, number: u64) -> bool {
     of_recording(&recording.path).iter().any(|(known, _)| *known == number)
 }
 
-/// The last file of a recording, or the one with a number; `None` if there is none at all.
+/// The last file of a recording, or `None` if there is none; the one with a number, if that is wanted.
 fn wanted_file(folder: &Path, wanted: Option<&str>) -> Result<Option<(u64, PathBuf)>, Failure> {
     let mut all = of_recording(folder);
     let Some(wanted) = wanted else { return Ok(all.pop()) };
-    if all.is_empty() {
-        return Ok(None);
-    }
     let number: Option<u64> = wanted.parse().ok();
-    let found = all.into_iter().find(|(known, _)| Some(*known) == number);
-    let missing = || {
-        let folder = folder.display();
-        Failure::new(Kind::Input, format_args!("no snapshot {wanted:?} in {folder}"))
-    };
-    found.map(Some).ok_or_else(missing)
+    if let Some(place) = all.iter().position(|(known, _)| Some(*known) == number) {
+        return Ok(Some(all.swap_remove(place)));
+    }
+    let known: Vec<String> = all.iter().map(|(known, _)| known.to_string()).collect();
+    let wanted = number.map_or(format!("{wanted:?}"), |number| number.to_string());
+    Err(snapshot_file::no_such(folder, &wanted, &known))
 }
 
 /// Reads a file. An error is about this file: all else of the recording can be used.
@@ -104,6 +103,13 @@ fn why_none(recording: &Recording) -> Option<String> {
             SnapshotOutcome::Complete { .. } => None,
         });
     Some(failed.unwrap_or_else(|| "no snapshot was taken".to_owned()))
+}
+
+/// The failure of a command that needs the references of a native program whose recording has none.
+pub(crate) fn none(recording: &Recording) -> Failure {
+    let why = why_none(recording).map_or_else(String::new, |why| format!(": {why}"));
+    let message = format_args!("{} has no snapshot{why}", recording.path.display());
+    Failure::new(Kind::Input, message).hint(next_commands::native_snapshot(recording))
 }
 
 /// Writes names into all files of a recording: it is then read without the program.

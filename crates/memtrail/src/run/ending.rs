@@ -144,7 +144,8 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             }
             writing::finish(folder, &mut description);
             if wants_last {
-                writing::note_missing_last(&mut description);
+                let takes_requests = !is_native || snapshots.is_some_and(|options| options.request);
+                writing::note_missing_last(&mut description, takes_requests);
             }
             let has_execed = matches!(description.outcome, Some(Outcome::Execed));
             if let Some(options) = watched.filter(|_| !has_execed) {

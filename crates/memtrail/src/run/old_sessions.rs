@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use memtrail_recording::relay::RELAY_FILE;
 use memtrail_recording::session::{OPTIONS_FILE, State, Status};
 use memtrail_recording::thinned::{THINNED_FILE, UNFINISHED_FILE};
-use memtrail_recording::{Description, Recording};
+use memtrail_recording::{Description, MODULES_FILE, Recording};
 
 use super::in_use::in_use;
 use super::process::{nobody_else_has, start_alone};
@@ -57,7 +57,11 @@ fn remove_finished(folder: &Path) -> Vec<PathBuf> {
     let Ok(in_use) = in_use(&old) else { return unfinished };
     for (session, _) in old.into_iter().zip(in_use).filter(|(_, is_used)| !is_used) {
         let left = recordings(&session);
-        if left.iter().any(|(_, description)| description.outcome.is_none()) {
+        // An agent that ended with its program has described the end, and named no function.
+        let is_unfinished = |(folder, description): &(PathBuf, Description)| {
+            description.outcome.is_none() || folder.join(MODULES_FILE).exists()
+        };
+        if left.iter().any(is_unfinished) {
             unfinished.push(session);
             continue;
         }

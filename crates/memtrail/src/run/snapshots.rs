@@ -143,6 +143,9 @@ fn signal(text: &str) -> Result<i32, String> {
 /// A pause is not shorter than was asked for.
 fn milliseconds(text: &str) -> Result<u64, String> {
     let micros = memtrail_text::duration(text)?.as_micros();
+    if micros == 0 {
+        return Err("the least time between snapshots is 1ms".to_owned());
+    }
     u64::try_from(micros.div_ceil(1000)).map_err(|error| error.to_string())
 }
 
@@ -167,7 +170,7 @@ mod tests {
         {
             assert_eq!(milliseconds(text), Ok(expected), "{text}");
         }
-        for text in ["", "x", "10 parsecs", "-1s", "inf"] {
+        for text in ["", "x", "10 parsecs", "-1s", "inf", "0", "0s"] {
             assert!(milliseconds(text).is_err(), "{text}");
         }
     }

@@ -12,7 +12,14 @@ use memtrail_recording::{
 };
 use memtrail_text::rounded::bytes as as_bytes;
 
-use crate::{outcome, references};
+use crate::{next_commands, outcome, references};
+
+/// The program noticed by itself that a snapshot is forbidden.
+const UNDER_A_FILTER: &str =
+    "the program forbade itself system calls that a snapshot needs (seccomp)";
+/// Nothing in the recording tells which of these it was.
+const UNSEEN_END: &str = "the program ended without the agent being told: by a system call, by quick_exit, or because \
+    a seccomp filter forbids what a snapshot needs";
 
 /// Waits for all copies that write into a recording, and notes what is not noted yet.
 pub(super) fn finish(folder: &Path, description: &mut Description) {
@@ -54,18 +61,21 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
 }
 
 /// Notes that there is no snapshot at the end of a program which a signal killed. None of its code ran then, and to change
-/// that the agent would have to handle the program's signals. A native program may also end by a system call of its own.
-pub(super) fn note_missing_last(description: &mut Description) {
+/// that the agent would have to handle the program's signals. A native program may also end without the agent being told.
+pub(super) fn note_missing_last(description: &mut Description, takes_requests: bool) {
     if has_no_last_snapshot(description) {
         return;
     }
     let reason = match description.outcome {
         Some(Outcome::Killed { signal }) => format!(
-            "signal {signal} killed the program, which then does nothing more; \
-             `memtrail snapshot PID` takes one before"
+            "signal {signal} killed the program, which then does nothing more; {}",
+            next_commands::before_a_kill(takes_requests)
         ),
         Some(Outcome::Exited { .. }) if description.runtime.is_native() => {
-            "the program ended by a system call, without libc's exit or _exit".to_owned()
+            let has_filter =
+                description.notes.iter().any(|note| note.contains("forbade itself system calls"));
+            let reason = if has_filter { UNDER_A_FILTER } else { UNSEEN_END };
+            reason.to_owned()
         }
         _ => return,
     };

@@ -11,6 +11,7 @@ use memtrail_recording::{Recording, TRACE_FILE, is_alive};
 use super::live::refusal;
 use super::outside::is_of_process;
 use crate::error::{Failure, Kind};
+use crate::next_commands::ProgramKind;
 use crate::recording_source::note_successor;
 use crate::run::launcher_of;
 
@@ -55,8 +56,12 @@ fn of_recording(folder: &Path) -> Result<Found, Failure> {
     }
     if description.ended_unix_us.is_some() {
         let message = format_args!("the recording of process {pid} has ended; the process runs");
-        return Err(Failure::new(Kind::Input, message)
-            .hint(format_args!("take one without a recording: memtrail snapshot {pid}")));
+        let kind = ProgramKind::of_recorded(&description);
+        let hint = match kind.snapshot(pid) {
+            Some(snapshot) => format!("take one without a recording: {snapshot}"),
+            None => format!("record it again: {}", kind.attach(pid)),
+        };
+        return Err(Failure::new(Kind::Input, message).hint(hint));
     }
     Ok(Found::Recorded(Target { pid, folder: folder.to_path_buf() }))
 }
@@ -72,7 +77,7 @@ pub(crate) fn of_process(pid: u32) -> Result<Target, Failure> {
                 .hint(format_args!("try again once it goes on: memtrail top {pid}"));
         }
         Failure::new(Kind::Input, format_args!("process {pid} is not recorded"))
-            .hint(format_args!("record it from now on: memtrail attach {pid}"))
+            .hint(format_args!("record it from now on: {}", ProgramKind::of_process(pid).attach(pid)))
     })
 }
 

@@ -8,6 +8,8 @@ use memtrail_engine::SnapshotFacts;
 use memtrail_map::MappedFile;
 use memtrail_recording::number_of_snapshot;
 
+use crate::error::{Failure, Kind};
+
 /// First bytes of every snapshot.
 const MAGIC: &[u8] = b"MTHEAP";
 
@@ -30,6 +32,17 @@ pub(crate) fn of_recording(folder: &Path) -> Vec<(u64, PathBuf)> {
         .collect();
     files.sort();
     files
+}
+
+/// The failure about a snapshot that a recording does not have; `known` are those that it has.
+pub(crate) fn no_such(folder: &Path, wanted: &str, known: &[String]) -> Failure {
+    let message = format_args!("no snapshot {wanted} in {}", folder.display());
+    let failure = Failure::new(Kind::Input, message);
+    if known.is_empty() {
+        failure.hint("there is no snapshot; leave --snapshot out")
+    } else {
+        failure.hint(format_args!("there is {}", known.join(", ")))
+    }
 }
 
 /// Facts about a snapshot; about one that cannot be read, the reason.

@@ -10,6 +10,6 @@ pub(crate) mod types;
 mod variables;
 
 pub(crate) use file::File;
-pub(crate) use list::{facts, is_snapshot, of_recording};
+pub(crate) use list::{facts, is_snapshot, no_such, of_recording};
 pub(crate) use memory::MemoryArgs;
 pub(crate) use source::SnapshotFiles;

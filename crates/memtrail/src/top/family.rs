@@ -7,7 +7,7 @@ use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
 
-use super::figures::{Figures, Wanted};
+use super::figures::{Figures, Wanted, without_snapshots};
 use super::process::ProcessFigures;
 use super::watched_process::Process;
 
@@ -115,8 +115,11 @@ fn whole(family: &str, processes: &[Process], [start, now]: [f64; 2], wanted: Wa
         .filter_map(|process| Some((process.began_since(start), process.figures.owners.as_ref()?)));
     let owners = OwnerChanges::sum(owners);
     let snapshots = snapshots(processes, start);
+    let is_native =
+        !processes.is_empty() && processes.iter().all(|process| process.figures.is_native);
+    let references = processes.iter().filter_map(|process| process.figures.references).max();
     let no_owners = if snapshots.is_empty() {
-        Some("no heap snapshot yet".to_owned())
+        Some(without_snapshots(is_native).to_owned())
     } else {
         let with = owning.iter().filter(|process| !process.figures.snapshots.is_empty());
         let why = with.filter_map(|process| {
@@ -136,6 +139,8 @@ fn whole(family: &str, processes: &[Process], [start, now]: [f64; 2], wanted: Wa
         no_owners,
         snapshots,
         no_snapshot: last.filter(|_| !can_snapshot),
+        is_native,
+        references,
     }
 }
 

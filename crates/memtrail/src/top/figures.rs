@@ -12,6 +12,7 @@ use super::process::ProcessFigures;
 use super::subject::Subject;
 use crate::error::Failure;
 use crate::loading;
+use crate::references;
 
 /// All that is shown. This is what `--json` prints.
 #[derive(Clone, Debug, Serialize)]
@@ -32,6 +33,17 @@ pub(super) struct Figures {
     pub(super) snapshots: Vec<SnapshotRow>,
     /// Why no snapshot can be taken.
     pub(super) no_snapshot: Option<String>,
+    /// True if the program is of another language than OCaml.
+    #[serde(skip)]
+    pub(super) is_native: bool,
+    /// Number of the last snapshot with what refers to memory from `malloc`.
+    #[serde(skip)]
+    pub(super) references: Option<u64>,
+}
+
+/// The reason why there is nothing about owners.
+pub(super) const fn without_snapshots(is_native: bool) -> &'static str {
+    if is_native { "a native program has no owners" } else { "no heap snapshot yet" }
 }
 
 /// What of it is asked for.
@@ -82,7 +94,7 @@ impl Figures {
             Err(error) => (kept(), Some(error.to_string())),
         };
         let (owners, no_owners) = if snapshots.snapshots.is_empty() {
-            (None, Some("no heap snapshot yet".to_owned()))
+            (None, Some(without_snapshots(subject.is_native()).to_owned()))
         } else if freed.is_some() {
             // Nothing is owned any more: the snapshot is not analysed for that.
             (None, None)
@@ -98,9 +110,11 @@ impl Figures {
             owners,
             no_owners,
             snapshots: snapshots.snapshots,
-            no_snapshot: snapshots.why_not.map(|why| {
-                subject.why_no_snapshot().filter(|_| subject.is_running()).unwrap_or(why)
-            }),
+            no_snapshot: subject.why_no_snapshot(snapshots.why_not),
+            is_native: subject.is_native(),
+            references: references::of_recording(&subject.recording.path)
+                .last()
+                .map(|(number, _)| *number),
         })
     }
 

@@ -81,16 +81,21 @@ impl Subject {
         ProcessFigures::read(pid)
     }
 
-    /// The reason why a process that runs takes no snapshots of its heap; nothing if it does.
-    pub(super) fn why_no_snapshot(&self) -> Option<String> {
-        let (pid, is_native) = (self.pid?, recording_facts::is_native(&self.recording));
-        match (self.recording.description.as_ref()?.snapshots.is_some(), is_native) {
-            (true, false) => None,
-            (true, true) => Some(format!(
-                "it is a native program, which has no owners (memtrail snapshot {pid} takes one \
-                 for memtrail leaks)"
-            )),
-            (false, _) => Some(snapshot::why_no_requests(pid, is_native)),
+    /// True if the program is of another language than OCaml: it has neither owners nor collections.
+    pub(super) fn is_native(&self) -> bool {
+        recording_facts::is_native(&self.recording)
+    }
+
+    /// The reason why no snapshot can be taken, or `None` if one can. `of_heap` is the engine's reason why none of OCaml's heap
+    /// can.
+    pub(super) fn why_no_snapshot(&self, of_heap: Option<String>) -> Option<String> {
+        let of_heap = of_heap?;
+        let description = self.recording.description.as_ref().filter(|_| self.is_running());
+        let (Some(pid), Some(description)) = (self.pid, description) else { return Some(of_heap) };
+        match (description.snapshots.is_some(), self.is_native()) {
+            (true, true) => None,
+            (true, false) => Some(of_heap),
+            (false, is_native) => Some(snapshot::why_no_requests(pid, is_native)),
         }
     }
 

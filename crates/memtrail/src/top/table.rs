@@ -1,6 +1,7 @@
 //! Figures as rows of text, in the order and with the filter that the user chose.
 
 use std::cmp::Ordering;
+use std::path::Path;
 
 use memtrail_engine::LiveSite;
 use memtrail_engine::heap::{OwnerChange, OwnerChanges, SnapshotRow};
@@ -14,6 +15,7 @@ use super::watched::Shown;
 use crate::canvas::{clean, columns};
 use crate::heap::sites::place;
 use crate::heap::table::outside;
+use crate::shell_quote;
 
 /// Columns of the terminal that a text should have at least; for less, a figure is left out.
 const ROOM: usize = 18;
@@ -149,9 +151,14 @@ fn name(row: &LiveSite) -> String {
 fn owners(figures: &Figures, state: &State) -> Table {
     let mut notes: Vec<String> = figures.no_owners.iter().cloned().collect();
     let Some(of) = &figures.owners else {
-        if figures.snapshots.is_empty() {
+        if figures.is_native {
+            notes.push(of_native(figures, state.medium));
+        } else if figures.snapshots.is_empty() {
             notes.push(match &figures.no_snapshot {
-                None => how_to_take_one(figures.pid, state.medium),
+                None => {
+                    let take = how_to_take_one(figures.pid, state.medium);
+                    format!("{take}: it shows what variables own")
+                }
                 Some(why) => format!("none can be taken: {why}"),
             });
         }
@@ -195,12 +202,26 @@ fn owners(figures: &Figures, state: &State) -> Table {
 
 /// The way to a first snapshot.
 fn how_to_take_one(pid: Option<u32>, medium: Medium) -> String {
-    let take = match pid {
+    match pid {
         _ if medium == Medium::Screen => "press s to take one".to_owned(),
         Some(pid) => format!("memtrail snapshot {pid} takes one"),
         None => "memtrail snapshot PID takes one".to_owned(),
-    };
-    format!("{take}: it shows what variables own")
+    }
+}
+
+/// The last snapshot of a native program, or the way to a first one.
+fn of_native(figures: &Figures, medium: Medium) -> String {
+    let leaks =
+        format!("memtrail leaks {} shows", shell_quote::path(Path::new(&figures.recording)));
+    let about = "what refers to its memory";
+    match (figures.references, &figures.no_snapshot) {
+        (Some(number), _) => format!("snapshot {number}: {leaks} {about}"),
+        (None, None) => {
+            let take = how_to_take_one(figures.pid, medium);
+            format!("no snapshot yet; {take}, and {leaks} {about}")
+        }
+        (None, Some(why)) => format!("no snapshot can be taken: {why}"),
+    }
 }
 
 /// Which snapshots the owners' figures are of.
@@ -251,7 +272,9 @@ fn collector(figures: &Figures) -> Table {
         parts.extend(process.threads.map(|threads| format!("{threads} threads")));
         notes.push(parts.join(", "));
     }
-    if figures.snapshots.is_empty() {
+    if figures.is_native {
+        notes.push("a native program has no collections".to_owned());
+    } else if figures.snapshots.is_empty() {
         notes.push("no heap snapshot yet: collections are counted in snapshots".to_owned());
     }
     notes.extend(live.caveats.notes().into_iter().map(|note| format!("note: {note}")));

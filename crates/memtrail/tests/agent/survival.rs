@@ -115,26 +115,11 @@ on_each!(launcher_killed, |compiler| {
     read(&recording).expect_words("Idle.keep_forever", KEPT_WORDS);
 });
 
-/// A launcher that was killed left its session in memory for a week, with what its program, which was killed too, had
-/// sampled last.
-#[test]
-fn a_later_run_completes_the_recording_of_a_killed_launcher() {
-    use std::time::SystemTime;
-    let sessions = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
-    let base = sessions.path().to_str().expect("UTF-8");
-    let case = Case::new(&build(&named("system"), "idle"), &[]);
-    let case = case.variable("XDG_RUNTIME_DIR", base);
-    let (mut child, recording) = start_idle(&case);
-    let target = child_of(child.id());
-    send("-9", child.id());
-    child.wait().expect("wait");
-    send("-9", target);
-    while Path::new(&format!("/proc/{target}/exe")).exists() {
-        thread::sleep(Duration::from_millis(10));
-    }
+/// Runs memtrail until it has completed and removed the sessions in a folder, which are of killed launchers.
+fn complete_by_later_runs(base: &str) {
     let left = || fs::read_dir(base).expect("it is there").flatten().map(|entry| entry.path());
     let session = left().next().expect("a session");
-    let old = SystemTime::now() - Duration::from_secs(3600);
+    let old = std::time::SystemTime::now() - Duration::from_secs(3600);
     fs::File::open(&session).and_then(|folder| folder.set_modified(old)).expect("aged");
     // One run in sixteen looks for such sessions.
     let mut runs = 0;
@@ -150,10 +135,56 @@ fn a_later_run_completes_the_recording_of_a_killed_launcher() {
         assert!(started.elapsed() < Duration::from_secs(60), "the session stays");
         thread::sleep(Duration::from_millis(50));
     }
+}
+
+/// A launcher that was killed left its session in memory for a week, with what its program, which was killed too, had
+/// sampled last.
+#[test]
+fn a_later_run_completes_the_recording_of_a_killed_launcher() {
+    let sessions = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
+    let base = sessions.path().to_str().expect("UTF-8");
+    let case = Case::new(&build(&named("system"), "idle"), &[]);
+    let case = case.variable("XDG_RUNTIME_DIR", base);
+    let (mut child, recording) = start_idle(&case);
+    let target = child_of(child.id());
+    send("-9", child.id());
+    child.wait().expect("wait");
+    send("-9", target);
+    while Path::new(&format!("/proc/{target}/exe")).exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    complete_by_later_runs(base);
     let contents = read(&recording);
     contents.expect_words("Idle.keep_forever", KEPT_WORDS);
     assert_eq!(contents.description.trace.blocks, contents.blocks.len() as u64, "counted");
     assert_eq!(contents.description.trace.state, FileState::Cut);
+}
+
+/// The agent describes the end, but the launcher names functions: sites were addresses for good.
+#[test]
+fn a_later_run_names_the_functions_of_a_killed_launchers_recording() {
+    let sessions = tempfile::tempdir_in("/dev/shm").expect("a folder in memory");
+    let base = sessions.path().to_str().expect("UTF-8");
+    let case = Case::new(&build(&named("system"), "idle"), &["1"]);
+    let case = case.options(&["--native", "--rate", "1e-2"]).variable("XDG_RUNTIME_DIR", base);
+    let (mut child, recording) = start_idle(&case);
+    let target = child_of(child.id());
+    send("-9", child.id());
+    child.wait().expect("wait");
+    while Path::new(&format!("/proc/{target}/exe")).exists() {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let report = || {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let output = command.arg("report").arg(&recording).output().expect("memtrail");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let before = report();
+    assert!(before.contains("functions have no names"), "{before}");
+    complete_by_later_runs(base);
+    let after = report();
+    assert!(after.contains("caml_"), "{after}");
+    assert!(!after.contains("functions have no names"), "{after}");
 }
 
 on_each!(ends_without_at_exit, |compiler| {

@@ -220,3 +220,65 @@ fn options_that_are_of_ocaml() {
     let output = memtrail(&["attach", "--native", "--snapshot", "every-major", &pid]).output();
     assert_refused(&output.expect("memtrail"), "snapshots of native programs", "--snapshot");
 }
+
+/// The hint was `memtrail snapshot PID`, which is refused: a native program has no heap to read.
+#[test]
+fn what_detach_names_next_works_for_a_native_recording() {
+    let mut server = Server::start(&compile(&[]).program);
+    let recording = server.recording(1);
+    attach(&server, &recording, &["--rate", "1e-3"]);
+    server.allocate(200);
+    let pid = server.pid().to_string();
+    let detached = memtrail(&["detach", &pid, "--wait", "60s"]).output().expect("memtrail");
+    let text = String::from_utf8_lossy(&detached.stderr).into_owned();
+    let shown = recording.display();
+    let next = format!("next: memtrail report {shown}, memtrail leaks {shown}");
+    assert!(detached.status.success() && text.contains(&next), "{text}");
+    for command in ["report", "leaks"] {
+        let output = memtrail(&[command]).arg(&recording).output().expect("memtrail");
+        assert!(output.status.success(), "{output:?}");
+    }
+    let late = memtrail(&["snapshot"]).arg(&recording).output().expect("memtrail");
+    let again = format!("memtrail attach --native {pid}");
+    assert_refused(&late, "has ended; the process runs", &again);
+    server.end();
+}
+
+/// The hint was `memtrail run -- PROGRAM`, which records no native program, and `memtrail snapshot PID`.
+#[test]
+fn what_is_named_instead_of_attaching_works_for_a_native_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("filtered.c");
+    let text = r#"
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+int main(void)
+{
+    struct sock_filter all[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+    struct sock_fprog filter = {1, all};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter))
+        return 1;
+    printf("%d\n", getpid());
+    fflush(stdout);
+    while (getchar() != EOF)
+        ;
+    puts("all is as it was");
+    return 0;
+}
+"#;
+    std::fs::write(&source, text).expect("written");
+    let to = folder.path().join("filtered");
+    let path = gcc("gcc", source.to_str().expect("text"), &to, &[]);
+    let server = Server::start(&Program { path, variables: Vec::new() });
+    let pid = &*server.pid().to_string();
+    for arguments in [&["attach", "--native", pid][..], &["attach", pid]] {
+        let output = memtrail(arguments).current_dir(folder.path()).output().expect("memtrail");
+        assert_refused(&output, "(seccomp)", "memtrail run --native -- PROGRAM");
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(!text.contains("memtrail snapshot"), "{text}");
+    }
+    server.end();
+}

@@ -24,9 +24,16 @@ fn signal(pid: u32, name: &str) {
 }
 
 #[test]
-fn programs_of_other_languages() {
+fn hints_for_programs_of_other_languages() {
     let mut sleep = Command::new("sleep").arg("1000").spawn().expect("start sleep");
     assert_refused(&attach(sleep.id()), "is no native OCaml program", "memtrail attach --native");
+    // The hint was `memtrail attach PID`, which had just been refused.
+    let pid = &*sleep.id().to_string();
+    let hint = format!("memtrail attach --native {pid}");
+    for command in [&["detach", pid][..], &["top", "--once", pid]] {
+        let output = memtrail(command).output().expect("memtrail");
+        assert_refused(&output, "is not recorded", &hint);
+    }
     sleep.kill().expect("killed");
     sleep.wait().expect("ended");
 }

@@ -244,3 +244,18 @@ fn a_recording_in_place_of_a_program_has_a_hint() {
     let output = check(&recordings, &["--no-leak"], &["./nowhere"]);
     assert!(!stderr(&output).contains("hint: "), "{output:?}");
 }
+
+/// "undecided": a name that was mistyped passed for ever.
+#[test]
+fn a_site_that_no_call_site_matches_could_not_be_judged() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), table("system"));
+    let (folder, path) = (folder.path(), program.path.to_str().unwrap());
+    for pattern in ["nosuch", "in:Nosuch.*"] {
+        let site = format!("{pattern}<=1M");
+        let gates = [&RATE[..], &["--site", SITE, "--site", &site]].concat();
+        let output = check(folder, &gates, &[path, "bounded"]);
+        assert_eq!(code(&output), 6, "{output:?}");
+        let text = stderr(&output).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(&format!("no call site matches {pattern}: ")), "{text}");
+    }
+}

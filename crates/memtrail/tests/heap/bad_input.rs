@@ -246,3 +246,24 @@ fn leaks_of_a_file_that_is_no_trace() {
     assert!(message.contains("not a memtrace trace"), "{message}");
     assert!(!message.contains("heap snapshots"), "{message}");
 }
+
+/// "has no heap snapshots", and how to take some.
+#[test]
+fn a_damaged_description_is_named_where_there_are_no_snapshots() {
+    let held = Held::new("system", &[]);
+    let folder = tempfile::tempdir().unwrap();
+    let recording = folder.path().join("held.memtrail");
+    fs::create_dir(&recording).unwrap();
+    fs::copy(held.recording().join("trace.ctf"), recording.join("trace.ctf")).unwrap();
+    for text in ["", "{ \"format\": 1", "Hello"] {
+        fs::write(recording.join("recording.json"), text).unwrap();
+        for command in COMMANDS {
+            refused(command, &recording, "recording.json is damaged: malformed ");
+        }
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        let (code, message) = complaint(&command.arg("leaks").arg(&recording).output().unwrap());
+        assert_eq!(code, Some(3), "{message}");
+        assert!(message.contains("recording.json is damaged"), "{message}");
+        assert!(!message.contains("heap snapshots"), "{message}");
+    }
+}

@@ -45,3 +45,19 @@ fn what_finalisers_capture_is_freed_with_their_values_on_4_14() {
 fn what_finalisers_capture_is_freed_with_their_values_on_5() {
     what_finalisers_capture_is_freed_with_their_values("ocaml-5.3.0");
 }
+
+/// Each value that waits for its finaliser was an alias of all others with the same function: 100,000 took more memory than
+/// there was.
+#[test]
+fn finalisers_with_one_function_are_no_aliases() {
+    let program = programs::build(&compilers::named("system"), "finalised_pool");
+    let options = ["--rate", "1e-4", "--snapshot", "exit"];
+    let recorded = Case::new(&program, &["5000"]).options(&options).same();
+    let roots = answer("roots", &last_snapshot(&recorded.recording), &["--limit", "0"]);
+    let rows = roots["rows"].as_array().unwrap();
+    let of_finalisers = rows.iter().filter(|row| row["kind"] == "finaliser");
+    let aliases = of_finalisers.map(|row| row["aliases"].as_array().map_or(0, Vec::len));
+    let aliases: Vec<usize> = aliases.collect();
+    assert!(aliases.len() > 100, "{} values wait", aliases.len());
+    assert_eq!(aliases.iter().sum::<usize>(), 0);
+}

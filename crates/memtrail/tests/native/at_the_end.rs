@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use memtrail_recording::{Recording, SnapshotOutcome, SnapshotReason};
 use memtrail_test_support::contents;
 use memtrail_test_support::running::Case;
 use serde_json::Value;
@@ -9,6 +10,16 @@ use serde_json::Value;
 use super::{compile, json};
 
 const AT_EXIT: [&str; 5] = ["--native", "--rate", "1e-3", "--snapshot", "exit"];
+
+/// Why a recording has no snapshot at its end.
+fn why_none_at_exit(recording: &Path) -> String {
+    let description = Recording::open(recording).unwrap().description.unwrap();
+    let snapshots = description.snapshots.unwrap_or_default();
+    let [last] = &snapshots[..] else { panic!("{snapshots:?}") };
+    assert_eq!(last.reason, SnapshotReason::Exit);
+    let SnapshotOutcome::Failed { reason } = &last.outcome else { panic!("{last:?}") };
+    reason.clone()
+}
 
 fn retained(recording: &Path) -> Value {
     let (found, code) = json(&["leaks"], recording);
@@ -51,4 +62,40 @@ fn without_an_option_there_is_one_if_the_program_ran_long_enough() {
     let (snapshots, run) = run(&["2000", "3"]);
     assert_eq!(snapshots.len(), 1, "{snapshots:?}");
     assert_eq!(retained(&run.recording)["name"], "variable history (ended_by_signal.c:10)");
+}
+
+/// The note said to call `memtrail snapshot PID`, which was refused: "was started without --snapshot request".
+#[test]
+fn the_note_on_a_killed_program_names_a_snapshot_that_can_be_taken() {
+    let why = |snapshot: &str, signal: &str| {
+        let script = format!("kill -{signal} $$");
+        let options = ["--native", "--rate", "1e-3", "--snapshot", snapshot];
+        let run = Case::command("/bin/bash", &["-c", &script]).options(&options).recorded();
+        why_none_at_exit(&run.recording)
+    };
+    for signal in ["KILL", "USR2", "ABRT"] {
+        let reason = why("exit", signal);
+        assert!(reason.contains("killed the program"), "{reason}");
+        let hint = "run it with `--snapshot exit,request` and call `memtrail snapshot PID`";
+        assert!(reason.ends_with(hint), "{reason}");
+    }
+    let reason = why("exit,request", "KILL");
+    assert!(reason.ends_with("; `memtrail snapshot PID` takes one before"), "{reason}");
+}
+
+/// It was said to have ended by a system call, of which nothing was known.
+#[test]
+fn an_end_that_the_agent_does_not_see_has_no_single_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let source = folder.path().join("quick.c");
+    let text = "#include <stdlib.h>\nint main(void) { for (int i = 0; i < 1000; i++) free(malloc(10000)); quick_exit(3); }\n";
+    std::fs::write(&source, text).unwrap();
+    let program = compile(source.to_str().unwrap(), &[]);
+    let run = Case::command(&program.path, &[]).options(&AT_EXIT).same();
+    assert_eq!(run.seen.status.code(), Some(3));
+    let reason = why_none_at_exit(&run.recording);
+    assert!(reason.starts_with("the program ended without the agent being told: "), "{reason}");
+    for possible in ["by a system call", "by quick_exit", "a seccomp filter"] {
+        assert!(reason.contains(possible), "{reason}");
+    }
 }

@@ -69,7 +69,7 @@ fn a_snapshot_that_is_missing_is_not_a_pass() {
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{stderr}");
     let text = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("the program ended by a system call"), "{text}");
+    assert!(text.contains("ended without the agent being told: by a system call"), "{text}");
 }
 
 /// Destructors of global variables freed it, so nothing was said of it, and the check passed.
@@ -171,4 +171,22 @@ fn a_program_that_works_with_what_it_allocated_does_not_leak() {
     assert_eq!(code, Some(0), "{text}");
     let (code, text) = check(&["waits"]);
     assert_eq!(code, Some(4), "{text}");
+}
+
+/// Growth was judged to the end, where destructors free all, and "the collector" had to free something first.
+#[test]
+fn growth_is_judged_before_the_program_frees_its_memory_at_the_end() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("freed_at_exit.cc", &[]));
+    for (argument, code) in [(None, 4), (Some("bounded"), 0)] {
+        let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+            .args(["check", "--native", "--rate", "1", "--max-growth", "50%/min", "--"])
+            .arg(&program.path)
+            .args(argument)
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(code), "{argument:?}: {stderr}");
+        assert!(!stderr.contains("collector"), "{stderr}");
+    }
 }

@@ -328,8 +328,9 @@ fn the_main_thread_ends_by_a_system_call_that_nobody_sees() {
 fn a_program_waits_for_children_of_every_kind_while_it_is_copied() {
     let program = compile("waits_for_all.c", &[]);
     let options = ["--native", "--rate", "1e-2", "--snapshot", "exit", "--every", "10ms"];
-    let recorded = Case::command(&program.path, &[]).options(&options).same();
+    let recorded = Case::command(&program.path, &[]).options(&options).recorded();
     assert_eq!(recorded.seen.stdout(), "0\n0\n0\n4\n0\n");
+    assert_eq!(recorded.seen.status.code(), Some(3));
     let snapshots = contents::read(&recorded.recording).description.snapshots.unwrap_or_default();
     let complete = |snapshot: &&memtrail_recording::Snapshot| {
         matches!(snapshot.outcome, memtrail_recording::SnapshotOutcome::Complete { .. })

@@ -18,6 +18,7 @@ mod resident_memory;
 mod retained;
 mod rust_names;
 mod signals;
+mod stripped;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

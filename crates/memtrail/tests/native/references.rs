@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
 
-use memtrail_recording::SnapshotOutcome;
+use memtrail_recording::{Recording, SnapshotOutcome};
+use memtrail_test_support::contents;
 use memtrail_test_support::running::Case;
 
 use super::{Program, compile, json};
@@ -216,4 +217,72 @@ fn a_damaged_file_of_references_costs_what_retains_memory_alone() {
     assert!(stderr.contains("cannot read") && stderr.contains("0001.references"), "{stderr}");
     assert_eq!(run(&["check", "--no-leak", "--recording"]).status.code(), Some(6));
     assert_eq!(run(&["why", "by_list"]).status.code(), Some(3));
+}
+
+fn memtrail(arguments: &[&str]) -> (Option<i32>, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail")).args(arguments).output().unwrap();
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// `why` said that snapshots are of OCaml's heap alone.
+#[test]
+fn why_without_a_snapshot_names_the_option_that_takes_one() {
+    let options = ["--native", "--rate", "1", "--snapshot", "off"];
+    let recorded = Case::command(&program().path, &[]).options(&options).same();
+    let (code, said) = memtrail(&["why", recorded.recording.to_str().unwrap(), "by_list"]);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("has no snapshot") && !said.contains("OCaml"), "{said}");
+    assert!(said.contains("hint: record it with one: memtrail run --native --snapshot exit -- "));
+}
+
+/// It was ignored where there was no snapshot at all.
+#[test]
+fn a_snapshot_that_is_not_there_is_refused_by_leaks() {
+    let program = program();
+    for (snapshot, known) in [("off", "hint: there is no snapshot"), ("exit", "hint: there is 1")] {
+        let options = ["--native", "--rate", "1", "--snapshot", snapshot];
+        let recorded = Case::command(&program.path, &[]).options(&options).same();
+        let recording = recorded.recording.to_str().unwrap();
+        let (code, said) = memtrail(&["leaks", recording, "--snapshot", "9"]);
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains("no snapshot 9 in ") && said.contains(known), "{said}");
+        let (code, said) = memtrail(&["leaks", recording]);
+        assert_eq!(code, Some(0), "{said}");
+    }
+}
+
+/// It was taken for no interval at all.
+#[test]
+fn an_interval_of_nothing_is_refused() {
+    for time in ["0s", "0"] {
+        let (code, said) = memtrail(&["run", "--native", "--every", time, "--", "true"]);
+        assert_eq!(code, Some(2), "{said}");
+        assert!(said.contains("the least time between snapshots is 1ms"), "{said}");
+    }
+}
+
+/// A thread of the agent's takes these: forked processes have none, and nothing said so.
+#[test]
+fn a_forked_process_notes_that_it_takes_no_snapshot_while_it_runs() {
+    let program = compile("forks_and_keeps.c", &[]);
+    for more in [["--every", "10ms"], ["--snapshot", "request"]] {
+        let options = [&["--native", "--rate", "1e-2", "--children"][..], &more].concat();
+        let (_, folders) = Case::command(&program.path, &[]).options(&options).recorded_in_folder();
+        let notes = folders.iter().filter_map(|folder| Recording::open(folder).ok()?.description);
+        let noted: Vec<bool> = notes
+            .map(|known| known.notes.iter().any(|note| note.contains("that was forked")))
+            .collect();
+        assert_eq!(noted.iter().filter(|noted| **noted).count(), 1, "{more:?}: {noted:?}");
+    }
+}
+
+/// The list of its libraries could not be written, so call sites were addresses for good.
+#[test]
+fn functions_of_a_forked_child_that_gave_up_its_privileges_have_names() {
+    let program = compile("forks_and_drops.c", &[]);
+    let options = ["--native", "--rate", "1e-2", "--children"];
+    let (seen, folders) = Case::command(&program.path, &[]).options(&options).recorded_in_folder();
+    assert_eq!(seen.stdout(), "65534\n", "run this test as root");
+    let keeps = folders.iter().filter(|folder| contents::read(folder).inside("keep").count() > 100);
+    assert_eq!(keeps.count(), 1);
 }

@@ -300,5 +300,39 @@ fn top_and_snapshot_say_the_same_of_a_native_program() {
         said.lines().next().and_then(|line| line.strip_prefix("memtrail: ")).expect("a reason");
     assert!(why.ends_with(" was started without --snapshot request"), "{said}");
     let figures = String::from_utf8_lossy(&figures.stdout).into_owned();
-    assert!(figures.contains(&format!("none can be taken: {why}")), "{figures}");
+    assert!(figures.contains(&format!("no snapshot can be taken: {why}")), "{figures}");
+}
+
+/// "none can be taken: it is a native program", and "no heap snapshot yet" once one had been taken.
+#[test]
+fn top_names_the_snapshots_of_a_native_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let recording = folder.path().join("it.memtrail");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    command.args(["run", "--native", "--snapshot", "request", "-q", "-o"]).arg(&recording);
+    command.args(["--", "cat"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut program = command.spawn().expect("it starts");
+    let mut byte = [0];
+    // It writes once it is recorded.
+    program.stdin.as_mut().expect("piped").write_all(b"x").expect("it reads");
+    program.stdout.as_mut().expect("piped").read_exact(&mut byte).expect("it writes");
+    let figures = || {
+        let output = top(&[path(&recording), "--once", "--width", "200"]);
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let before = figures();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let taken = command.arg("snapshot").arg(&recording).output().expect("memtrail starts");
+    let after = figures();
+    drop(program.stdin.take());
+    assert!(program.wait().expect("it ends").success());
+    assert!(taken.status.success(), "{taken:?}");
+    assert!(before.contains("memtrail snapshot ") && before.contains(" takes one"), "{before}");
+    let leaks = format!("snapshot 1: memtrail leaks {} shows", recording.display());
+    assert!(after.contains(&leaks), "{after}");
+    for text in [before, after] {
+        let denied = text.contains("can be taken") || text.contains("no heap snapshot yet");
+        assert!(!denied && text.contains("a native program has no collections"), "{text}");
+    }
 }

@@ -25,6 +25,8 @@ pub enum Operation {
     Memory(u64),
     /// The same for what the garbage collector did.
     Collections(u64),
+    /// Write the payload at this offset of the list of the program's executable and libraries, which is made when it is not there.
+    Modules(u64),
     /// Make the file of the snapshot with this number.
     BeginSnapshot(u64),
     /// Write the payload at this offset of its file.
@@ -69,6 +71,7 @@ impl Operation {
             Self::WriteReferences(number, offset) => (17, number, offset),
             Self::FinishReferences(number) => (18, number, 0),
             Self::RemoveReferences(number) => (19, number, 0),
+            Self::Modules(offset) => (20, 0, offset),
         }
     }
 
@@ -93,6 +96,7 @@ impl Operation {
             17 => Self::WriteReferences(number, offset),
             18 => Self::FinishReferences(number),
             19 => Self::RemoveReferences(number),
+            20 => Self::Modules(offset),
             _ => return None,
         })
     }

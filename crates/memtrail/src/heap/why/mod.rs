@@ -23,7 +23,9 @@ use crate::canvas::{Canvas, FAINT, PLAIN, STRONG, clean};
 use crate::error::{Failure, Kind};
 use crate::limit::{Limit, draw_left_out};
 use crate::recording_cache::RecordingCache;
-use crate::references::draw;
+use crate::recording_facts;
+use crate::references::{self, draw};
+use crate::snapshot_file;
 use crate::{caveats, damage};
 use stacks::StackFormat;
 
@@ -111,6 +113,10 @@ fn find(args: &Args, path: &Path, limit: usize, read: &mut Read) -> Result<Retai
         |names: &[String]| args.name.as_ref().is_none_or(|name| names.contains(name));
     if has_references_alone(path) {
         return of_native(args, path, limit, read);
+    }
+    let recording = Recording::open(path)?;
+    if recording_facts::is_native(&recording) && snapshot_file::of_recording(path).is_empty() {
+        return Err(references::none(&recording));
     }
     let joined = args.which.open_of(path)?;
     let unreadable = joined.give_references()?;

@@ -16,8 +16,8 @@ use memtrail_recording::relay::{Operation, Sender};
 use memtrail_recording::session::{Options, State, Status};
 use memtrail_recording::threads::THREADS_FILE;
 use memtrail_recording::{
-    Description, REQUEST_FILE, TRACE_FILE, drop_snapshot, mark_as_written, snapshot_name,
-    unfinished_name,
+    Description, MODULES_FILE, REQUEST_FILE, TRACE_FILE, drop_snapshot, mark_as_written,
+    snapshot_name, unfinished_name,
 };
 
 /// A writer that is gone and has not asked for anything for so long does not come back.
@@ -121,6 +121,9 @@ impl Files {
             }
             Operation::Collections(offset) => {
                 write_last(self.part(process, COLLECTIONS_FILE, offset)?, offset, payload).map(done)
+            }
+            Operation::Modules(offset) => {
+                write_last(self.part(process, MODULES_FILE, offset)?, offset, payload).map(done)
             }
             Operation::BeginSnapshot(number) => {
                 self.begin_part(sender, Part::Heap(number)).map(done)

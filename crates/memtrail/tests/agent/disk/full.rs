@@ -18,8 +18,8 @@ fn history_is_thinned_to_what_the_disk_has_room_for() {
     let disk = SmallDisk::mount("8m");
     let recording = disk.path().join("it.memtrail");
     let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
-    command.args(["run", "--rate", "1e-3", "--seed", "1", "--disk", "1GiB", "-o"]);
-    command.arg(&recording).arg("--").arg(&program.path).arg("150");
+    command.args(["run", "--rate", "1e-2", "--seed", "1", "--disk", "1GiB", "-o"]);
+    command.arg(&recording).arg("--").arg(&program.path).arg("25");
     let watch = Watch::start(recording.clone());
     let output = command.output().expect("memtrail run");
     let seen = watch.finish();

@@ -100,7 +100,7 @@ impl Service {
 
 #[test]
 fn a_month_fits_the_disk_and_leaks_are_found_with_their_start() {
-    let (month, limit) = if is_whole_run() { (30 * DAY, 64 << 20) } else { (6 * DAY, 24 << 20) };
+    let (month, limit) = if is_whole_run() { (30 * DAY, 64 << 20) } else { (4 * DAY, 16 << 20) };
     let stops: Vec<u64> = SNAPSHOTS.into_iter().chain([DAY, month / 3, month]).collect();
     let folder = tempfile::tempdir().unwrap();
     let mut service = Service::start(folder.path(), limit, &stops);
