@@ -1008,6 +1008,8 @@ export type LeaksResponse = {
   unrecorded?: Unrecorded,
   /** Snapshots that are damaged, each with the reason: sizes in them were not used. */
   damaged?: Array<DamagedSnapshot>,
+  /** Why samples are missing, in words: what was not written may leak. */
+  incomplete?: string,
 };
 
 /** Some rows, and how many there are. */

@@ -98,9 +98,14 @@ struct Growing {
 
 /// Seconds that a program ran: it may allocate nothing for a long time at its end.
 fn lasted(recording: &Recording) -> f64 {
+    let end = recording.profile().end.seconds();
+    // Nothing is known of what it did after the trace was cut.
+    if recording.description.incomplete.is_some() {
+        return end;
+    }
     let memory = recording.description.process.memory.as_ref();
     let measured = memory.and_then(|memory| memory.seconds.last()).copied().unwrap_or(0.0);
-    recording.profile().end.seconds().max(measured)
+    end.max(measured)
 }
 
 /// When a program that frees its memory itself begins to end, in seconds, and what it frees then.
@@ -278,8 +283,10 @@ impl Judge {
 
 /// Estimated sizes at parts of the work.
 fn sizes(work: &[f64], lifetimes: &[Lifetime]) -> Vec<u64> {
+    // The clock stands until the next sample: a block that is replaced before that was alive when it was allocated.
     let is_alive = |block: &&Lifetime, at: f64| {
-        block.allocated <= at && block.freed.is_none_or(|freed| freed > at)
+        let is_freed = block.freed.is_some_and(|freed| freed <= at && block.allocated < at);
+        block.allocated <= at && !is_freed
     };
     let size = |at: &f64| {
         lifetimes.iter().filter(|block| is_alive(block, *at)).map(|block| block.bytes).sum::<f64>()

@@ -124,3 +124,15 @@ fn a_leak_of_mappings_is_a_suspect() {
         assert_eq!(code, Some(4), "{found:#}");
     }
 }
+
+/// A block that is replaced before the next sample seemed never to be there: "about as much is freed as is added".
+#[test]
+fn a_mapping_that_grows_is_a_suspect() {
+    let program = compile("grows_mapping.c", &[]);
+    for seed in ["1", "2", "3"] {
+        let options = ["--native", "--mmap", "--seed", seed];
+        let recorded = Case::command(&program.path, &[]).options(&options).recorded();
+        let (found, _) = json(&["leaks"], &recorded.recording);
+        assert_eq!(found["suspects"][0]["allocated"][0]["function"], "grow", "{found:#}");
+    }
+}

@@ -267,7 +267,8 @@ fn a_forked_process_notes_that_it_takes_no_snapshot_while_it_runs() {
     let program = compile("forks_and_keeps.c", &[]);
     for more in [["--every", "10ms"], ["--snapshot", "request"]] {
         let options = [&["--native", "--rate", "1e-2", "--children"][..], &more].concat();
-        let (_, folders) = Case::command(&program.path, &[]).options(&options).recorded_in_folder();
+        let case = Case::command(&program.path, &[]).options(&options);
+        let (_, folders) = case.recorded_in_folder();
         let notes = folders.iter().filter_map(|folder| Recording::open(folder).ok()?.description);
         let noted: Vec<bool> = notes
             .map(|known| known.notes.iter().any(|note| note.contains("that was forked")))
@@ -281,7 +282,8 @@ fn a_forked_process_notes_that_it_takes_no_snapshot_while_it_runs() {
 fn functions_of_a_forked_child_that_gave_up_its_privileges_have_names() {
     let program = compile("forks_and_drops.c", &[]);
     let options = ["--native", "--rate", "1e-2", "--children"];
-    let (seen, folders) = Case::command(&program.path, &[]).options(&options).recorded_in_folder();
+    let case = Case::command(&program.path, &[]).options(&options);
+    let (seen, folders) = case.recorded_in_folder();
     assert_eq!(seen.stdout(), "65534\n", "run this test as root");
     let keeps = folders.iter().filter(|folder| contents::read(folder).inside("keep").count() > 100);
     assert_eq!(keeps.count(), 1);

@@ -190,11 +190,12 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
 
 /// The moment at which an owner began to grow.
 ///
-/// Sizes tell it up to the distance between two of them. What is alive was allocated after its first sample, which dates it more
-/// exactly if the owner had nothing before.
+/// Sizes tell it up to the distance between two of them. Its first block dates it more exactly, be that alive or not: all blocks of
+/// a buffer but one were freed.
 fn begun(owner: &OwnerEvidence, shape: Option<Shape>, began: Option<f64>) -> f64 {
     let first = owner.births.first().copied();
-    match (shape.map(|shape| shape.since), first) {
+    let freed = owner.freed.iter().map(|life| life.born).fold(1.0, f64::min);
+    match (shape.map(|shape| shape.since), first.map(|first| first.min(freed))) {
         (Some(since), Some(first)) if first >= since - NEAR => first,
         (Some(since), _) => since,
         (None, _) => began.or(first).unwrap_or(0.0),
@@ -240,10 +241,7 @@ impl Found {
             (BySizes::Unknown, None)
         };
         let found = |class, reason, shape| Self { class, reason, shape, began: None };
-        if evidence.is_sparse() {
-            return found(Class::Undecided, Reason::Samples, None);
-        }
-        if by == BySizes::Grows && !is_by_chance(evidence, owner, shape) {
+        if by == BySizes::Grows && !evidence.is_sparse() && !is_by_chance(evidence, owner, shape) {
             let reason = match (evidence.is_estimated, owner.replaced.is_empty()) {
                 (false, _) => Reason::Snapshots,
                 (true, false) => Reason::Sizes,
@@ -261,6 +259,10 @@ impl Found {
             {
                 return found(Class::Grows, reason, shape);
             }
+        }
+        // The blocks of a buffer that doubles are sampled for sure, however few they are.
+        if evidence.is_sparse() {
+            return found(Class::Undecided, Reason::Samples, None);
         }
         if by == BySizes::Steady {
             // What was there from the middle on, and is there still, was filled once; of a cache with a bound only the size is.
