@@ -116,7 +116,6 @@ mod tests {
     fn what_was_not_written_is_not_cleared() {
         let why = Some("ended when writing failed".to_owned());
         let mut found = LeaksResponse { incomplete: why, ..LeaksResponse::default() };
-        found.evidence.owners = vec![Default::default()];
         found.conclude(10);
         assert_eq!(found.conclusion.verdict, LeakVerdict::Undecided);
         let expected = "no leak found, but the recording is not whole: ended when writing failed";

@@ -11,7 +11,7 @@ use super::owned::Owner;
 use super::response::{CallerShare, LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
 use super::teardown::Teardown;
-use super::verdict::{BLOCKS, Class, Judged};
+use super::verdict::{BLOCKS, Class, FIRST, Judged};
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -343,7 +343,7 @@ pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize)
         Class::Ended => {
             "grew, then stopped: later blocks from the same call sites were freed".to_owned()
         }
-        Class::Stage if judged.is_first_stage => {
+        Class::Stage if judged.begun < FIRST => {
             "belongs to the first stage of a task: other call sites allocated after it".to_owned()
         }
         Class::Stage => {

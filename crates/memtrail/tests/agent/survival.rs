@@ -125,7 +125,7 @@ fn complete_by_later_runs(base: &str) {
     let mut runs = 0;
     while session.exists() {
         runs += 1;
-        assert!(runs < 400, "{session:?} is left");
+        assert!(runs < 400, "{} is left", session.display());
         let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
         command.args(["run", "-q", "--", "true"]).env("XDG_RUNTIME_DIR", base);
         assert!(command.status().expect("memtrail").success());

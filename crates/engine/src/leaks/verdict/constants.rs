@@ -53,7 +53,7 @@ pub(super) const NEAR: f64 = 0.15;
 /// Heap that an interpreter may have after its start: Perl has 280 KB.
 pub(super) const START_BYTES: f64 = 1024.0 * 1024.0;
 /// Part of the work before which a stage begins that is the first one.
-pub(super) const FIRST: f64 = 0.05;
+pub(crate) const FIRST: f64 = 0.05;
 /// Samples on either side without which call sites are not compared.
 pub(crate) const SAMPLED: usize = 50;
 /// Part of the work that the last snapshot must cover. Otherwise samples must show that growth goes on.

@@ -6,9 +6,8 @@ use super::births::{
     Dates, began_late, dates, falls_behind, goes_on, is_early, is_renewed, turns_over,
 };
 use super::constants::{
-    BLOCKS, CERTAIN, COVER, DEEP, ENDED, FILLED, FIRST, LASTED, LATE, LEAST, NEAR, NEWEST,
-    QUEUE_BYTES, REST, SHARE, START_BYTES, STOPPED, SURELY, UNDECIDED, UNDECIDED_BYTES, UNSAMPLED,
-    WORKED_ON,
+    BLOCKS, CERTAIN, COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEAR, NEWEST, QUEUE_BYTES,
+    REST, SHARE, START_BYTES, STOPPED, SURELY, UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{self, Series, series};
@@ -86,8 +85,8 @@ pub struct Judged {
     pub is_large: bool,
     /// True if it is undecided because it is of the last phase, which may be a server's work or a stage of a task.
     pub is_last_phase: bool,
-    /// True if it belongs to the first stage of a task.
-    pub is_first_stage: bool,
+    /// Part of the work at which it began to grow, as far as that is known.
+    pub begun: f64,
     /// True if it was filled, and the program has worked on without allocating.
     pub works_with_it: bool,
 }
@@ -149,10 +148,8 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
             Some(true) | None => class,
         };
     }
-    let (mut is_last_phase, mut is_first_stage) = (false, false);
+    let (mut is_last_phase, begun) = (false, begun(&owner, shape, began));
     if class.is_suspect() || class == Class::Undecided {
-        let begun = begun(&owner, shape, began);
-        is_first_stage = begun < FIRST;
         match stage(evidence, begun) {
             Stage::None => {}
             Stage::Last => (class, is_last_phase) = (Class::Undecided, true),
@@ -174,18 +171,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
     is_last_phase &= class == Class::Undecided;
-    is_first_stage &= class == Class::Stage;
-    Judged {
-        series,
-        class,
-        reason,
-        grown,
-        since,
-        is_large,
-        is_last_phase,
-        is_first_stage,
-        works_with_it,
-    }
+    Judged { series, class, reason, grown, since, is_large, is_last_phase, begun, works_with_it }
 }
 
 /// The moment at which an owner began to grow.

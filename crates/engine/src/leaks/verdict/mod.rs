@@ -23,4 +23,4 @@ pub use judged::{Class, Judged, Reason, judge};
 pub use series::{Series, series};
 pub use shape::{BySizes, Shape, by_sizes};
 
-pub(crate) use constants::{BLOCKS, DEEP, LEAST, SAMPLED, SHARE};
+pub(crate) use constants::{BLOCKS, DEEP, FIRST, LEAST, SAMPLED, SHARE};
