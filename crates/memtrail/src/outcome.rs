@@ -5,6 +5,9 @@ use memtrail_recording::{
 };
 use memtrail_text::rounded::grouped;
 
+/// Begins notes on functions without names.
+pub(crate) const NO_NAMES: &str = "functions have no names";
+
 /// Ends the note in the recording of a native program whose forks outlived it.
 pub(crate) const FORKS_ARE_RECORDED: &str =
     "memtrail run --native --children records forked processes, too";
@@ -81,12 +84,13 @@ pub(crate) fn missing(description: &Description) -> Vec<String> {
     lost.into_iter().chain(failed_snapshots(description)).collect()
 }
 
-/// A note on a recording whose launcher was killed before it named the functions of the trace.
+/// A note on a recording that has ended and whose functions the launcher has not named, as it has not come to that or was killed.
 pub(crate) fn unnamed(recording: &Recording) -> Option<String> {
-    let is_over = recording.description.as_ref().is_some_and(|known| known.outcome.is_some());
-    (is_over && recording.path.join(MODULES_FILE).exists()).then(|| {
-        "functions have no names: memtrail run was killed; a later one adds them".to_owned()
-    })
+    let known = recording.description.as_ref().filter(|known| known.outcome.is_some())?;
+    // A note tells why names could not be written.
+    let has_failed = known.notes.iter().any(|note| note.starts_with(NO_NAMES));
+    (!has_failed && recording.path.join(MODULES_FILE).exists())
+        .then(|| format!("{NO_NAMES} yet; if memtrail run was killed, a later one adds them"))
 }
 
 /// How many heap snapshots there are.

@@ -74,7 +74,8 @@ pub fn counters(view: &View<'_, impl StoppedProcess>) -> Vec<(Vec<u8>, u64)> {
             add("allocated_words", words);
         }
     }
-    if view.layout.version.generation() == Generation::Multicore {
+    let is_known = view.symbols.address(names::MINOR_COLLECTIONS).is_some();
+    if is_known && view.layout.version.generation() == Generation::Multicore {
         // All domains collect their minor heaps together.
         add("minor_collections", view.symbol_value(names::MINOR_COLLECTIONS));
     }

@@ -297,11 +297,11 @@ const fn multicore(shift: Offset, memprof: Option<Offset>) -> State {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     /// Fields of `domain_state.tbl` in order, as far as the layout goes; the n-th stands at 8n.
-    const TABLES: [(Version, &str); 10] = [
+    pub(crate) const TABLES: [(Version, &str); 10] = [
         (Version::V4_11, include_str!("../tests/fixtures/domain_state/4.11.2")),
         (Version::V4_12, include_str!("../tests/fixtures/domain_state/4.12.1")),
         (Version::V4_13, include_str!("../tests/fixtures/domain_state/4.13.1")),
@@ -314,7 +314,8 @@ mod tests {
         (Version::V5_5, include_str!("../tests/fixtures/domain_state/5.5.2")),
     ];
 
-    fn offset(table: &str, field: &str) -> Option<Offset> {
+    /// Offset of a field of a table.
+    pub(crate) fn offset(table: &str, field: &str) -> Option<Offset> {
         table.lines().position(|line| line == field).map(|index| index as u64 * 8)
     }
 

@@ -136,7 +136,7 @@ impl Output {
 
     /// Appends what waits, as far as there is room by now; true if nothing waits any more.
     pub(crate) fn append_waiting(&mut self, folder: &Folder) -> bool {
-        // Where the memory was used up, it has what comes before the samples that are lost.
+        // If the memory was used up, it has the samples from before those that are lost.
         if self.failed.is_some_and(|errno| !is_full(errno)) {
             return false;
         }

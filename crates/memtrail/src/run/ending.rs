@@ -124,7 +124,7 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
                 match native_names::resolve(folder, &trace, is_native) {
                     Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),
                     Err(error) => {
-                        description.notes.push(format!("functions have no names: {error}"));
+                        description.notes.push(format!("{}: {error}", outcome::NO_NAMES));
                     }
                 }
                 if let Err(error) = references::name_files(folder) {

@@ -124,24 +124,8 @@ pub fn each(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::tests::{TABLES, offset};
     use crate::version::Generation;
-
-    const TABLES: [(Version, &str); 10] = [
-        (Version::V4_11, include_str!("../../tests/fixtures/domain_state/4.11.2")),
-        (Version::V4_12, include_str!("../../tests/fixtures/domain_state/4.12.1")),
-        (Version::V4_13, include_str!("../../tests/fixtures/domain_state/4.13.1")),
-        (Version::V4_14, include_str!("../../tests/fixtures/domain_state/4.14.2")),
-        (Version::V5_0, include_str!("../../tests/fixtures/domain_state/5.0.0")),
-        (Version::V5_1, include_str!("../../tests/fixtures/domain_state/5.1.1")),
-        (Version::V5_2, include_str!("../../tests/fixtures/domain_state/5.2.0")),
-        (Version::V5_3, include_str!("../../tests/fixtures/domain_state/5.3.0")),
-        (Version::V5_4, include_str!("../../tests/fixtures/domain_state/5.4.1")),
-        (Version::V5_5, include_str!("../../tests/fixtures/domain_state/5.5.2")),
-    ];
-
-    fn offset(table: &str, field: &str) -> Option<Offset> {
-        table.lines().position(|line| line == field).map(|index| index as u64 * 8)
-    }
 
     #[test]
     fn offsets_are_those_of_the_runtimes_own_tables() {
