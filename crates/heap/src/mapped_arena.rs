@@ -312,7 +312,7 @@ mod tests {
         panic!("nothing is mapped at {address:x}");
     }
 
-    /// A graph whose other memory exceeded `--memory` was read again and again, for an hour.
+    /// A graph whose other memory exceeded `--memory` was read again and again, for more than ten minutes.
     #[test]
     fn some_pages_of_files_stay_however_much_other_memory_is_used() {
         let is_over = |all, of_files| Resident { all, of_files }.is_over(100);
