@@ -38,7 +38,8 @@ impl Score {
     fn verdict(&self, what: &str, few: bool) -> Option<String> {
         let mean = self.errors / self.runs;
         let variance = self.squares / self.runs - mean * mean;
-        let z = mean / (variance / self.runs).sqrt();
+        // By the claimed errors: those of a few runs are off by chance, and what is left of them far from normal.
+        let z = self.errors / self.claimed.sqrt();
         let claimed = self.claimed / self.runs / variance;
         // A variance of few runs is skewed, its cube root is nearly normal (E. B. Wilson and
         // M. M. Hilferty, The Distribution of Chi-Square, 1931).
@@ -52,7 +53,7 @@ impl Score {
         println!("{line}");
         let most = if few { 0.05 } else { 0.015 };
         // Variances vary more than those of a normal distribution, as some samples count sixteen.
-        let wrong = z.abs() > 4.5 || off.abs() > 6.0 || self.beyond_three > 6.0 + most * self.runs;
+        let wrong = z.abs() > 5.0 || off.abs() > 6.0 || self.beyond_three > 6.0 + most * self.runs;
         wrong.then_some(line)
     }
 }
