@@ -12,7 +12,7 @@ use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{AllocatedBy, AllocatedPart, Catalogue, Heap, KindId, UntypedPlaces};
 use memtrail_profile::processes::processes;
 use memtrail_references::References;
-use memtrail_trace::{Anomalies, Error};
+use memtrail_trace::{Anomalies, Error, Naming};
 
 use crate::api_error::{ApiError, Status};
 use crate::compare::Side;
@@ -111,9 +111,14 @@ impl Engine {
         Ok(self.push(Recording::read(trace, description, progress)?))
     }
 
-    /// A recording that will [`grow`](Self::grow). Nothing of it is there yet.
-    pub fn add_growing(&self, description: Description) -> RecordingId {
-        self.push(Recording::growing(description))
+    /// A recording that will [`grow`](Self::grow). Nothing of it is there yet. `naming` has names of functions that are not in
+    /// the trace.
+    pub fn add_growing(
+        &self,
+        description: Description,
+        naming: Option<Arc<dyn Naming>>,
+    ) -> RecordingId {
+        self.push(Recording::growing(description, naming))
     }
 
     /// A recording that is heap snapshots alone.
@@ -211,7 +216,7 @@ impl Engine {
     pub fn read_again(&self, id: RecordingId, trace: &[u8]) -> Option<Grown> {
         let recording = self.get(id.0).ok()?;
         // Queries are answered meanwhile.
-        let mut new = Recording::growing(read(&recording).description.clone());
+        let mut new = read(&recording).anew();
         if !new.grow(trace) {
             return None;
         }

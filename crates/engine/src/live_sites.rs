@@ -10,7 +10,7 @@ use memtrail_profile::calls::Label;
 use memtrail_profile::estimate::{Estimate, Sum};
 use memtrail_profile::time::Elapsed;
 use memtrail_profile::{Caveats, Profile};
-use memtrail_trace::StackId;
+use memtrail_trace::{Site, StackId};
 use serde::Serialize;
 
 use crate::describe::State;
@@ -265,14 +265,19 @@ pub(crate) fn live_sites(recording: &Recording, query: &LiveSitesQuery) -> LiveS
 /// The places with their sums.
 fn by_place(recording: &Recording, by: By, window: Window) -> (Vec<Option<Label>>, Vec<Tally>) {
     let profile = recording.profile();
-    let mut numbers: HashMap<Option<Label>, usize> = HashMap::new();
+    let mut numbers: HashMap<(Option<Label>, Option<Site>), usize> = HashMap::new();
     let mut of_stack: HashMap<StackId, usize> = HashMap::new();
     let (mut labels, mut tallies) = (Vec::new(), Vec::new());
     for block in profile.blocks.rows() {
         let number = *of_stack.entry(profile.blocks.stack(block)).or_insert_with(|| {
             let site = allocating_site(recording, block);
             let label = site.and_then(|site| label(recording, by, site));
-            *numbers.entry(label).or_insert_with(|| {
+            // A row shows no column: what a line allocates is one row.
+            let place = match (by, site) {
+                (By::Site, Some(site)) => (None, Some(site.line())),
+                _ => (label, None),
+            };
+            *numbers.entry(place).or_insert_with(|| {
                 labels.push(label);
                 tallies.push(Tally::default());
                 labels.len() - 1

@@ -6,7 +6,7 @@ use memtrail_profile::calls::{Entities, Recursion};
 use memtrail_profile::growing::GrowingProfile;
 use memtrail_profile::{Caveats, Profile, ProfileBuilder};
 use memtrail_references::References;
-use memtrail_trace::{Anomalies, Error, SampleRate, Timestamp, TraceInfo};
+use memtrail_trace::{Anomalies, Error, Naming, SampleRate, Timestamp, TraceInfo};
 
 use crate::api_error::ApiError;
 use crate::describe::{Description, State};
@@ -35,6 +35,8 @@ enum Source {
     Whole(Box<Profile>),
     Growing {
         profile: Box<GrowingProfile>,
+        /// Names of functions that are not in the trace.
+        naming: Option<Arc<dyn Naming>>,
         /// Stands for the profile until the trace has said what it is.
         nothing: Box<Profile>,
     },
@@ -59,8 +61,9 @@ impl Recording {
         Ok(Self::new(Source::Whole(Box::new(profile)), description, trace.len() as u64))
     }
 
-    pub(crate) fn growing(description: Description) -> Self {
-        let source = Source::Growing { profile: Box::default(), nothing: Box::new(nothing()) };
+    pub(crate) fn growing(description: Description, naming: Option<Arc<dyn Naming>>) -> Self {
+        let profile = Box::new(GrowingProfile::new(naming.clone()));
+        let source = Source::Growing { profile, naming, nothing: Box::new(nothing()) };
         let mut recording = Self::new(source, Description::default(), 0);
         recording.describe(description);
         recording
@@ -132,6 +135,15 @@ impl Recording {
     /// Path of the executable.
     pub(crate) fn program(&self) -> &str {
         self.description.program.as_deref().unwrap_or(&self.profile().info.executable)
+    }
+
+    /// Another one that grows, of the same process. Nothing of it is there yet.
+    pub(crate) fn anew(&self) -> Self {
+        let naming = match &self.source {
+            Source::Whole(_) => None,
+            Source::Growing { naming, .. } => naming.clone(),
+        };
+        Self::growing(self.description.clone(), naming)
     }
 
     /// What must be known of its figures.
@@ -219,7 +231,7 @@ impl Source {
     fn profile(&self) -> &Profile {
         match self {
             Self::Whole(profile) => profile,
-            Self::Growing { profile, nothing } => profile.profile().unwrap_or(nothing),
+            Self::Growing { profile, nothing, .. } => profile.profile().unwrap_or(nothing),
         }
     }
 }

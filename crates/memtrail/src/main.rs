@@ -37,6 +37,7 @@ mod loading;
 mod man;
 mod markdown;
 mod mcp;
+mod naming;
 mod next_commands;
 mod outcome;
 mod output;

@@ -1,9 +1,11 @@
 //! How a recording ended and what is missing in it, in the words of all commands.
 
-use memtrail_recording::{
-    Description, MODULES_FILE, Outcome, Recording, SnapshotOutcome, SnapshotReason,
-};
+use std::path::Path;
+
+use memtrail_recording::{Description, Outcome, Recording, SnapshotOutcome, SnapshotReason};
 use memtrail_text::rounded::grouped;
+
+use crate::naming;
 
 /// Begins notes on functions without names.
 pub(crate) const NO_NAMES: &str = "functions have no names";
@@ -84,13 +86,18 @@ pub(crate) fn missing(description: &Description) -> Vec<String> {
     lost.into_iter().chain(failed_snapshots(description)).collect()
 }
 
-/// A note on a recording that has ended and whose functions the launcher has not named, as it has not come to that or was killed.
+/// A note on a recording whose functions have no names.
 pub(crate) fn unnamed(recording: &Recording) -> Option<String> {
-    let known = recording.description.as_ref().filter(|known| known.outcome.is_some())?;
+    let known = recording.description.as_ref()?;
     // A note tells why names could not be written.
     let has_failed = known.notes.iter().any(|note| note.starts_with(NO_NAMES));
-    (!has_failed && recording.path.join(MODULES_FILE).exists())
-        .then(|| format!("{NO_NAMES} yet; if memtrail run was killed, a later one adds them"))
+    let executable = naming::without_file(recording).filter(|_| !has_failed)?;
+    Some(no_names(&executable))
+}
+
+/// The reason why functions of a program have no names.
+pub(crate) fn no_names(executable: &Path) -> String {
+    format!("{NO_NAMES}: {} is not the file any more that was run", executable.display())
 }
 
 /// How many heap snapshots there are.

@@ -1,4 +1,4 @@
-//! Opens the trace of a recording, also while its process writes.
+//! Opens the trace of a recording, also while its process writes, and before names are written into it.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -12,15 +12,23 @@ use memtrail_recording::waiting::{Waiting, parse_waiting_name};
 use memtrail_recording::{Recording, TRACE_FILE};
 use memtrail_trace::header::Header;
 
-use crate::recording_facts;
 use crate::run::live_packets::{self, length_of_packets, whole_packets};
+use crate::{naming, recording_facts};
 
 /// Bytes of a trace.
 pub(crate) type Bytes = Box<dyn Deref<Target = [u8]>>;
 
-/// Opens the trace of a recording. Of a native program that runs, it ends with the packet that the program is filling: a program
-/// that allocates nothing for a while does not write it.
+/// Opens the trace of a recording, with names of native functions also where the file has none yet.
 pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
+    let bytes = open_as_written(recording)?;
+    // Who reads the bytes reports their damage.
+    let named = naming::named(recording, &bytes).ok().flatten();
+    Ok(named.map_or(bytes, |named| Box::new(named)))
+}
+
+/// Opens it as the agent has written it. Of a native program that runs, it ends with the packet that the program is filling: a
+/// program that allocates nothing for a while does not write it.
+pub(crate) fn open_as_written(recording: &Recording) -> io::Result<Bytes> {
     if !recording_facts::grows(recording) {
         return Ok(Box::new(MappedFile::open(&recording.trace)?));
     }

@@ -1,7 +1,9 @@
 //! A profile of a trace that still grows: what comes is added to what is there.
 
+use std::sync::Arc;
+
 use memtrail_trace::rates::RateChanges;
-use memtrail_trace::{Detail, Error, Event, Follow, StackTree, Tables};
+use memtrail_trace::{Detail, Error, Event, Follow, Naming, StackTree, Tables};
 
 use crate::build::ProfileBuilder;
 use crate::profile::Profile;
@@ -26,16 +28,11 @@ struct Known {
     profile: Profile,
 }
 
-impl Default for GrowingProfile {
-    fn default() -> Self {
-        Self { follow: Follow::new(Detail::Stacks), known: None, threads: None, rates: None }
-    }
-}
-
 impl GrowingProfile {
-    /// At the beginning of a trace.
-    pub fn new() -> Self {
-        Self::default()
+    /// At the beginning of a trace. `naming` has names of functions that are not in the trace.
+    pub fn new(naming: Option<Arc<dyn Naming>>) -> Self {
+        let follow = Follow::new(Detail::Stacks).named(naming);
+        Self { follow, known: None, threads: None, rates: None }
     }
 
     /// Byte of the file from which on the next call must be given its bytes.

@@ -213,7 +213,8 @@ fn place(profile: &Profile, which: MallocBlocks, stack: StackId) -> Place {
     } else {
         Allocator::Native
     };
-    (allocator, site)
+    // Without the column, which is not shown.
+    (allocator, site.map(Site::line))
 }
 
 /// The innermost call site of OCaml's that is not in its standard library, which allocates for others.

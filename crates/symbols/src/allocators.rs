@@ -28,6 +28,9 @@ impl OwnFunctions {
         let (mut imported, mut defined) = <(BTreeSet<String>, BTreeSet<String>)>::default();
         let mut in_executable = None;
         for (number, module) in modules.iter().enumerate() {
+            if !module.is_at(&module.path) {
+                continue;
+            }
             let Ok(bytes) = MappedFile::open(&module.path) else { continue };
             let Ok(file) = object::File::parse(&*bytes) else { continue };
             for symbol in file.dynamic_symbols() {

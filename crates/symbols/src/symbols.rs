@@ -33,12 +33,12 @@ struct Frame {
 pub struct Symbols {
     modules: Vec<(Module, File)>,
     frames: FxHashMap<u64, Frame>,
-    /// Gives the process's mappings as they are now, when an address is in no module that is known.
-    maps: Maps,
+    /// Gives the process's modules as they are now, when an address is in none that is known.
+    now: Now,
 }
 
-/// The text of `/proc/<pid>/maps`, if there is a newer one.
-type Maps = fn() -> Option<String>;
+/// Modules, if there may be others than before.
+type Now = Box<dyn Fn() -> Option<Vec<Module>> + Send + Sync>;
 
 /// A module's file, read when the first of its addresses is met.
 enum File {
@@ -56,14 +56,18 @@ impl std::fmt::Debug for Symbols {
 impl Symbols {
     /// Those of this process.
     pub fn of_this_process() -> Self {
-        let maps = || std::fs::read_to_string("/proc/self/maps").ok();
-        Self { modules: Vec::new(), frames: FxHashMap::default(), maps }
+        Self::of_list(|| Some(modules::parse(&std::fs::read_to_string("/proc/self/maps").ok()?)))
+    }
+
+    /// Names for a process whose modules are listed by `now`, which is asked again when an address is in none of them.
+    pub fn of_list(now: impl Fn() -> Option<Vec<Module>> + Send + Sync + 'static) -> Self {
+        Self { modules: Vec::new(), frames: FxHashMap::default(), now: Box::new(now) }
     }
 
     /// Those of a process that had these modules.
     pub fn of_modules(modules: Vec<Module>) -> Self {
         let modules = modules.into_iter().map(|module| (module, File::Unread)).collect();
-        Self { modules, frames: FxHashMap::default(), maps: || None }
+        Self { modules, frames: FxHashMap::default(), now: Box::new(|| None) }
     }
 
     /// Looks return addresses up that have not been met.
@@ -154,7 +158,7 @@ impl Symbols {
             at
         } else {
             // A library that was loaded since, perhaps.
-            for module in modules::parse(&(self.maps)()?) {
+            for module in (self.now)()? {
                 if !self.modules.iter().any(|(known, _)| *known == module) {
                     self.modules.push((module, File::Unread));
                 }
@@ -163,8 +167,12 @@ impl Symbols {
         };
         let (module, file) = self.modules.get_mut(at)?;
         if matches!(file, File::Unread) {
-            let loader = Loader::new(&module.path);
-            *file = loader.map_or(File::Unreadable, |loader| File::Read(Box::new(loader)));
+            // Another file would give wrong names.
+            let loader = module.is_at(&module.path).then(|| Loader::new(&module.path).ok());
+            *file = match loader.flatten() {
+                Some(loader) => File::Read(Box::new(loader)),
+                None => File::Unreadable,
+            };
         }
         match file {
             File::Read(loader) => Some((module.in_file(address)?, module, loader)),

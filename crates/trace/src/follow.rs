@@ -6,8 +6,10 @@
 //! into reserved room must write a packet's first four bytes last.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use crate::info::TraceInfo;
+use crate::naming::Naming;
 use crate::read::{Anomalies, Decoder, Detail, Error, Event, Tables};
 use crate::units::Timestamp;
 
@@ -34,6 +36,13 @@ impl Follow {
     /// At the beginning of a file.
     pub fn new(detail: Detail) -> Self {
         Self { decoder: Decoder::new(detail) }
+    }
+
+    /// Names functions that the trace has no names for.
+    #[must_use]
+    pub fn named(mut self, naming: Option<Arc<dyn Naming>>) -> Self {
+        self.decoder.tables.naming = naming;
+        self
     }
 
     /// Byte of the file from which on the next call must be given its bytes.

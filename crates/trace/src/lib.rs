@@ -55,6 +55,7 @@ mod info;
 mod locations;
 pub mod malloc;
 pub mod merge;
+mod naming;
 mod new_ids;
 pub mod omitted;
 mod packets;
@@ -76,6 +77,7 @@ pub mod write;
 pub use follow::Follow;
 pub use info::{Location, PARTIAL_APPLICATION, Source, TraceInfo};
 pub use locations::{Locations, Site};
+pub use naming::Naming;
 pub use packets::whole_packets;
 pub use read::{
     Alloc, Anomalies, Anomaly, Cause, Decoded, Detail, Error, Event, Mark, Reader, Tables,

@@ -21,6 +21,14 @@ pub struct Site {
     pub end_col: u16,
 }
 
+impl Site {
+    /// The line alone: all sites of one function on a line are equal then.
+    #[must_use]
+    pub fn line(self) -> Self {
+        Self { start_col: 0, end_col: 0, ..self }
+    }
+}
+
 /// Where a frame's sites are in the column of all sites.
 #[derive(Clone, Copy, Debug, Default)]
 struct Span {

@@ -26,7 +26,7 @@ fn growing_in_pieces_ends_as_the_whole() {
     for (name, trace) in traces() {
         let whole = engine(&[&trace]);
         let grown = Engine::new(Setting { live: true, offline: false });
-        let id = grown.add_growing(Description::default());
+        let id = grown.add_growing(Description::default(), None);
         // Before anything is there, queries have responses.
         answer(&grown, &json!({ "query": "about" }));
         answer(&grown, &json!({ "query": "flame", "filter": ["live:peak"] }));
@@ -59,7 +59,7 @@ fn growing_in_pieces_ends_as_the_whole() {
 #[test]
 fn what_grows_is_described_anew() {
     let engine = Engine::new(Setting { live: true, offline: false });
-    let id = engine.add_growing(Description::default());
+    let id = engine.add_growing(Description::default(), None);
     let outcome = Some("killed by signal 9".to_owned());
     engine.describe(id, Description { name: "new".into(), outcome, ..Description::default() });
     let about = answer(&engine, &json!({ "query": "about" }));

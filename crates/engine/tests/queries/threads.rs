@@ -16,7 +16,7 @@ fn blocks_belong_to_threads() {
     let whole = Engine::new(Setting::default());
     whole.add(&trace, description.clone(), |_| ()).unwrap();
     let grown = Engine::new(Setting::default());
-    let id = grown.add_growing(description);
+    let id = grown.add_growing(description, None);
     grown.finish(id, &trace).unwrap();
     for engine in [&whole, &grown] {
         let about = answer(engine, &json!({ "query": "about" }));

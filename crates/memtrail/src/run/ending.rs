@@ -17,10 +17,9 @@ use serde::Serialize;
 use super::process::End;
 use super::session::Session;
 use super::survivors::{may_be_one, own_numbers, programs};
-use super::{
-    live_packets, native_names, nothing_recorded, old_sessions, outliving, waiting, writing,
-};
-use crate::{json, outcome, references, shell_quote};
+use super::{live_packets, nothing_recorded, old_sessions, outliving, waiting, writing};
+use crate::naming::Written;
+use crate::{json, naming, outcome, references, shell_quote};
 
 /// Recordings that are shown one by one.
 const MAX_SHOWN: usize = 20;
@@ -121,8 +120,12 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             // Nobody takes what an agent has not taken.
             old_sessions::remove_thinned(folder);
             if trace.exists() {
-                match native_names::resolve(folder, &trace, is_native) {
-                    Ok(not_recorded) => description.notes.extend(note_of(&not_recorded)),
+                match naming::write_into(folder, &trace, is_native) {
+                    Ok(Written { not_recorded, without_file }) => {
+                        description.notes.extend(note_of(&not_recorded));
+                        let nameless = without_file.map(|file| outcome::no_names(&file));
+                        description.notes.extend(nameless);
+                    }
                     Err(error) => {
                         description.notes.push(format!("{}: {error}", outcome::NO_NAMES));
                     }

@@ -17,7 +17,6 @@ pub(crate) mod labels;
 mod launch;
 pub(crate) mod live_packets;
 mod native;
-mod native_names;
 mod nothing_recorded;
 mod old_agents;
 mod old_sessions;

@@ -11,7 +11,7 @@ use memtrail_profile::time::Elapsed;
 use memtrail_recording::{Recording, is_alive};
 
 use crate::error::Failure;
-use crate::{loading, rates, recording_facts};
+use crate::{loading, naming, rates, recording_facts};
 
 /// Bytes that are read at once. A packet that is larger gets more.
 const CHUNK: u64 = 1 << 20;
@@ -60,7 +60,7 @@ pub(super) enum Step {
 impl Tail {
     pub(super) fn new() -> Self {
         Self {
-            growing: GrowingProfile::new(),
+            growing: GrowingProfile::new(None),
             file: None,
             chunk: CHUNK,
             left: 0,
@@ -113,7 +113,7 @@ impl Tail {
         let id = (metadata.dev(), metadata.ino());
         if self.file != Some(id) || metadata.len() < self.growing.offset() {
             // A trace that was thinned, or whose functions were named, is another file: it is read again.
-            self.growing = GrowingProfile::new();
+            self.growing = GrowingProfile::new(naming::naming(recording));
             (self.file, self.left) = (Some(id), 0);
         }
         let offset = self.growing.offset();

@@ -23,7 +23,7 @@ const SHARE: u32 = 10;
 
 /// Shows all processes of a family together and each alone, and goes on reading what comes.
 pub(crate) fn follow(sources: &Sources, path: &Path) -> Result<(), Failure> {
-    let whole = sources.engine.add_growing(memtrail_engine::Description::default());
+    let whole = sources.engine.add_growing(memtrail_engine::Description::default(), None);
     let mut growing = Growing {
         sources: sources.clone(),
         path: path.to_path_buf(),

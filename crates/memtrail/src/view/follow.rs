@@ -15,7 +15,7 @@ use crate::error::Failure;
 use crate::recording_facts;
 use crate::snapshot_file::{self, MemoryArgs, SnapshotFiles};
 use crate::types::lookup;
-use crate::{loading, references, trace_file};
+use crate::{loading, naming, references, trace_file};
 
 /// Between two looks at a growing trace. Agents write twice a second.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -40,7 +40,7 @@ pub(crate) fn follow(
         bring_references(engine, id, &recording);
         return Ok(id);
     }
-    let id = engine.add_growing(loading::describe(&recording));
+    let id = engine.add_growing(loading::describe(&recording), naming::naming(&recording));
     let mut growing = Growing {
         engine: Arc::clone(engine),
         recording_events: recording_events.clone(),
@@ -192,7 +192,7 @@ impl Growing {
         let mut bytes = Vec::new();
         let is_quiet = is_same && !is_thinned;
         if is_quiet && self.has_unwritten() {
-            return Ok(TraceChange::Whole(trace_file::open(&self.recording)?.to_vec()));
+            return Ok(TraceChange::Whole(trace_file::open_as_written(&self.recording)?.to_vec()));
         }
         // The engine has read beyond what was the end.
         let is_whole = is_thinned || (!is_quiet && self.live.take().is_some());

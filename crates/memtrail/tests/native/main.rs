@@ -8,6 +8,7 @@ mod exec_lists;
 mod harmless;
 mod html;
 mod mappings;
+mod names_while_it_runs;
 mod operators;
 mod own_functions;
 mod published;

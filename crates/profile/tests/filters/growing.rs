@@ -58,7 +58,7 @@ fn a_trace_that_grows_says_what_is_there() {
     for name in ["cache-v2", "lists_and_sets-v1", "domains-v3", "ocamlopt-upstream"] {
         let path = format!("{}/../trace/tests/fixtures/{name}.ctf", env!("CARGO_MANIFEST_DIR"));
         let trace = std::fs::read(path).unwrap();
-        let mut growing = GrowingProfile::new();
+        let mut growing = GrowingProfile::new(None);
         for there in (0..trace.len()).step_by(trace.len() / 7) {
             let from = growing.offset() as usize;
             let more = growing.advance(&trace[from..there]);
@@ -80,7 +80,7 @@ fn a_trace_that_grows_says_what_is_there() {
 
 #[test]
 fn a_trace_that_never_says_what_it_is_has_no_profile() {
-    let mut growing = GrowingProfile::new();
+    let mut growing = GrowingProfile::new(None);
     assert!(!growing.advance(&[]));
     assert!(growing.profile().is_none());
     assert_eq!(growing.finish(&[]), Err(Error::Empty));

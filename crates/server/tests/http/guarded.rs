@@ -212,7 +212,7 @@ fn host_and_origin_are_checked_on_every_route() {
     let engine = Engine::new(Setting { live: true, offline: false });
     let running =
         Description { state: State::Growing, can_snapshot: true, ..Description::default() };
-    engine.add_growing(running);
+    engine.add_growing(running, None);
     let taken = Arc::new(Counting::default());
     let trigger = Arc::clone(&taken) as Arc<dyn SnapshotTrigger>;
     let options = Options { port: Some(0), trigger: Some(trigger), ..Options::default() };

@@ -209,8 +209,8 @@ fn the_page_asks_a_running_program_for_a_snapshot() {
     let engine = Engine::new(Setting { live: true, offline: false });
     let state = memtrail_engine::describe::State::Growing;
     let running = Description { state, can_snapshot: true, ..Description::default() };
-    engine.add_growing(running.clone());
-    engine.add_growing(Description { can_snapshot: false, ..running });
+    engine.add_growing(running.clone(), None);
+    engine.add_growing(Description { can_snapshot: false, ..running }, None);
     let asked = Arc::new(Asked::default());
     let trigger = Arc::clone(&asked) as Arc<dyn SnapshotTrigger>;
     let options = Options { port: Some(0), trigger: Some(trigger), ..Options::default() };

@@ -257,17 +257,28 @@ impl Backtraces {
     /// Finds the nodes of all frames that have none yet, and remembers the last one.
     #[inline(never)]
     fn enter(&mut self, index: usize, hash: u64, tables: &mut Tables) -> StackId {
-        let mut node = self.nodes.last().copied().unwrap_or(StackId::ROOT);
-        let frames = self.frames.get(self.nodes.len()..self.depth).unwrap_or_default();
-        self.nodes.extend(frames.iter().map(|&from_1| {
+        let own = tables.own(self.stack());
+        let mut intern = |node, from_1: u32| {
             let frame = match from_1.checked_sub(1) {
                 Some(frame) => FrameId(frame),
                 // A bucket that nothing has filled: the trace is damaged.
                 None => tables.locations.meet(Code(0)),
             };
-            node = tables.stacks.intern(node, frame);
-            node
-        }));
+            tables.stacks.intern(node, frame)
+        };
+        let node = if own.start == 0 {
+            let mut node = self.nodes.last().copied().unwrap_or(StackId::ROOT);
+            let frames = self.frames.get(self.nodes.len()..own.end).unwrap_or_default();
+            self.nodes.extend(frames.iter().map(|&frame| {
+                node = intern(node, frame);
+                node
+            }));
+            own.end.checked_sub(1).and_then(|last| self.nodes.get(last)).copied()
+        } else {
+            let frames = self.frames.get(own).unwrap_or_default();
+            Some(frames.iter().fold(StackId::ROOT, |node, &frame| intern(node, frame)))
+        };
+        let node = node.unwrap_or(StackId::ROOT);
         if let Some(pair) = self.remembered.get_mut(index) {
             *pair = [(hash, node.0), pair[0]];
         }

@@ -31,7 +31,7 @@ pub(super) fn define(
     for _ in 0..count {
         sites.push(site(&mut at, plan, domain, tables)?);
     }
-    let same = tables.locations.define(code, &sites);
+    let same = tables.define(code, &sites);
     Ok(Located { pos: at.pos(), redefined: (!same).then_some(code) })
 }
 

@@ -6,6 +6,7 @@ mod fixtures;
 mod generated;
 mod growing;
 mod hostile;
+mod naming;
 mod oracle;
 mod packets;
 mod traps;

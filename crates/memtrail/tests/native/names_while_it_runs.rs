@@ -1,0 +1,84 @@
+//! Programs that run: their functions have names, as after their end.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use super::compile;
+
+/// Starts a program that allocates 30 MB and waits for the end of its input.
+fn start(program: &Path, recording: &Path) -> Child {
+    let mut memtrail = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["run", "--native", "-q", "-o"])
+        .arg(recording)
+        .arg("--")
+        .arg(program)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(memtrail.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    assert_eq!(line, "allocated\n");
+    memtrail
+}
+
+fn end(mut memtrail: Child) {
+    drop(memtrail.stdin.take());
+    assert!(memtrail.wait().unwrap().success());
+}
+
+fn report(recording: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let output = command.arg("report").arg(recording).output().unwrap();
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// They were places in files until the program had ended, so that nobody saw what leaked in a server.
+#[test]
+fn functions_have_names_while_a_program_runs() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
+    let recording = folder.path().join("r.memtrail");
+    let memtrail = start(&program.path, &recording);
+    let metrics = folder.path().join("metrics.prom");
+    let ask = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+        command.args(arguments).arg(&recording);
+        if arguments[0] == "ship" {
+            command.arg("--metrics").arg(&metrics).env("HOME", folder.path());
+        }
+        let output = command.output().unwrap();
+        let file = fs::read_to_string(&metrics).unwrap_or_default();
+        (arguments[0].to_owned(), String::from_utf8(output.stdout).unwrap() + &file, output.stderr)
+    };
+    let asked = [
+        ask(&["report"]),
+        ask(&["leaks"]),
+        ask(&["top", "--once"]),
+        ask(&["export", "--format", "folded"]),
+        ask(&["ship", "--once"]),
+    ];
+    end(memtrail);
+    for (command, seen, said) in asked {
+        let said = String::from_utf8_lossy(&said);
+        assert!(seen.contains("at_start"), "{command}: {seen}\n{said}");
+        assert!(!seen.contains("program+0x"), "{command}: {seen}");
+    }
+}
+
+/// The new file's functions were shown in place of those that ran.
+#[test]
+fn a_file_that_is_replaced_while_its_program_runs_gives_no_wrong_names() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
+    let other = compile("leaks.c", &[]);
+    let recording = folder.path().join("r.memtrail");
+    let memtrail = start(&program.path, &recording);
+    fs::rename(&other.path, &program.path).unwrap();
+    let running = report(&recording);
+    end(memtrail);
+    let ended = report(&recording);
+    assert!(running.contains("at_start"), "by the file that the process has: {running}");
+    assert!(ended.contains("  program+0x"), "{ended}");
+    assert!(ended.contains("functions have no names: "), "{ended}");
+}
