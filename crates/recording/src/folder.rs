@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::description::{Description, FORMAT, TRACE_FILE};
+use crate::description::{Description, FORMAT, FileState, TRACE_FILE};
+use crate::process::{is_alive, is_this_host};
 use crate::rates::RATES_FILE;
 use crate::threads::THREADS_FILE;
 
@@ -93,6 +95,9 @@ pub enum Error {
     },
 }
 
+/// Time without a byte after which a recording is not written any more, if its process is gone: a launcher makes it whole sooner.
+const ABANDONED: Duration = Duration::from_secs(30);
+
 /// A recording on disk, or a bare trace taken as one.
 #[derive(Debug)]
 pub struct Recording {
@@ -141,7 +146,7 @@ impl Recording {
             Ok(None) if !has_trace => {
                 return Err(Error::NotARecording { path: path.to_path_buf() });
             }
-            Ok(description) => (description, None),
+            Ok(description) => (description.map(|it| as_it_is_now(it, &[&trace, &file])), None),
             Err(error) if has_trace => (None, Some(error.to_string())),
             Err(error) => return Err(error),
         };
@@ -153,6 +158,20 @@ impl Recording {
     pub fn is_merged(&self) -> bool {
         !self.trace.starts_with(&self.path)
     }
+}
+
+/// Corrects a description of a process that writes no more: it is gone from this machine, and so is its launcher, as nobody has
+/// written for a while.
+fn as_it_is_now(mut description: Description, files: &[&Path]) -> Description {
+    let age = |file: &&Path| fs::metadata(file).ok()?.modified().ok()?.elapsed().ok();
+    if description.trace.state == FileState::Growing
+        && is_this_host(&description.host)
+        && !is_alive(description.pid)
+        && files.iter().filter_map(age).min().is_some_and(|age| age > ABANDONED)
+    {
+        description.trace.state = FileState::Cut;
+    }
+    description
 }
 
 fn parse(file: &Path, text: &[u8]) -> Result<Description, Error> {

@@ -60,7 +60,7 @@ pub use folder::{
 pub use images::{PREDECESSORS, successor};
 pub use lines::LineError;
 pub use memtrail_heap::SnapshotReason;
-pub use process::{ancestors, is_alive, started_at};
+pub use process::{ancestors, cpu_time, is_alive, is_this_host, process_age, started_at};
 pub use small::{NO_LAST_SNAPSHOT, SMALLEST_WITH_LAST_SNAPSHOT, has_no_last_snapshot};
 pub use stretches::Stretches;
 pub use written::mark_as_written;

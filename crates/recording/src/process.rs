@@ -1,9 +1,12 @@
-//! Whether a process runs, and since when.
+//! Tells if a process runs, since when, and with how much CPU time.
 
 use std::fs;
+use std::time::Duration;
 
 /// Processes that are listed above one, at most.
 const MAX_ANCESTORS: usize = 32;
+/// `USER_HZ`, which Linux shows on all processors that memtrail knows.
+const TICKS_PER_SECOND: u64 = 100;
 
 /// Whether a process runs, as far as `/proc` tells: not if it has ended and nobody has waited for it
 /// yet. One whose main thread has ended looks just like that, but has other threads.
@@ -11,6 +14,27 @@ pub fn is_alive(pid: u32) -> bool {
     let Some(rest) = fields(pid) else { return false };
     let threads = rest.split(' ').nth(17).and_then(|number| number.parse().ok()).unwrap_or(0);
     !rest.starts_with(['Z', 'X']) || threads > 1
+}
+
+/// True if a recording with this name of a host was made on this machine, as far as can be told.
+pub fn is_this_host(host: &str) -> bool {
+    let name = fs::read_to_string("/proc/sys/kernel/hostname");
+    name.is_ok_and(|name| name.trim() == host)
+}
+
+/// CPU time that a process has used, its ended threads included (`proc(5)`).
+pub fn cpu_time(pid: u32) -> Option<Duration> {
+    let fields = fields(pid)?;
+    let mut times = fields.split(' ').skip(11).map(|field| field.parse::<u64>().ok());
+    let ticks = times.next()?? + times.next()??;
+    Some(Duration::from_millis(ticks * 1000 / TICKS_PER_SECOND))
+}
+
+/// Time since a process was started.
+pub fn process_age(pid: u32) -> Option<Duration> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let uptime = Duration::try_from_secs_f64(uptime.split(' ').next()?.parse().ok()?).ok()?;
+    uptime.checked_sub(Duration::from_millis(started_at(pid)? * 1000 / TICKS_PER_SECOND))
 }
 
 /// When a process was started, in clock ticks since the system was (`proc(5)`).
@@ -57,6 +81,8 @@ mod tests {
         assert!(started_at(me) >= started_at(1), "{:?} {:?}", started_at(me), started_at(1));
         assert_eq!(started_at(u32::MAX), None);
         assert!(!is_alive(u32::MAX));
+        assert!(cpu_time(me).is_some_and(|used| used < Duration::from_secs(3600)));
+        assert_eq!(cpu_time(u32::MAX), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Instant;
 use memtrail_profile::Profile;
 use memtrail_profile::growing::GrowingProfile;
 use memtrail_profile::time::Elapsed;
-use memtrail_recording::{Recording, is_alive};
+use memtrail_recording::{Recording, is_alive, is_this_host};
 
 use crate::error::Failure;
 use crate::{loading, naming, rates, recording_facts};
@@ -39,9 +39,8 @@ pub(super) struct Tail {
 
 /// True if the program of a growing recording is known to be gone.
 pub(super) fn is_abandoned(recording: &Recording) -> bool {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let known = recording.description.as_ref();
-    known.is_some_and(|known| known.host == host.trim() && !is_alive(known.pid))
+    known.is_some_and(|known| is_this_host(&known.host) && !is_alive(known.pid))
 }
 
 /// The result of a step.

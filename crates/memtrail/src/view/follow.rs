@@ -1,14 +1,14 @@
 //! Recordings that grow: what their programs write reaches the engine, and the page hears of it.
 
 use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use memtrail_engine::{Engine, RecordingId};
-use memtrail_recording::{Description, Recording, is_alive};
+use memtrail_recording::{Description, Recording, is_alive, is_this_host};
 use memtrail_server::RecordingEvents;
 
 use crate::error::Failure;
@@ -245,9 +245,5 @@ impl Growing {
 
 /// Whether the process is gone, as far as can be told from this machine.
 fn is_gone(description: &Description) -> bool {
-    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    if host.trim() != description.host {
-        return false;
-    }
-    !is_alive(description.pid)
+    is_this_host(&description.host) && !is_alive(description.pid)
 }
