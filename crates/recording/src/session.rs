@@ -160,7 +160,7 @@ pub struct SnapshotOptions {
     /// When memory is about to run out, and when it has, before the program gets the exception.
     #[serde(default)]
     pub out_of_memory: bool,
-    /// When `memtrail snapshot` asks. Of OCaml programs that is always so.
+    /// When `memtrail snapshot` asks. Of OCaml programs that is always so, of native ones with `every_ms`, too.
     #[serde(default)]
     pub request: bool,
     /// When this signal arrives, unless the program uses it.
@@ -185,6 +185,12 @@ impl SnapshotOptions {
     pub fn has_moments(&self) -> bool {
         let Self { every_major, exit, out_of_memory, signal, above, .. } = self;
         *every_major || *exit || *out_of_memory || signal.is_some() || above.is_some()
+    }
+
+    /// True if a native program gets a thread that takes snapshots while it runs: at intervals, and when
+    /// `memtrail snapshot` asks.
+    pub fn has_thread(&self) -> bool {
+        self.request || self.every_ms > 0
     }
 }
 

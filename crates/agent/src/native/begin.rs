@@ -45,8 +45,8 @@ pub(super) fn begin(
     // A thread of ours takes these, which a forked process does not have.
     let is_asked = |asked: fn(&SnapshotOptions) -> bool| snapshots.is_some_and(asked);
     let is_forked = forked_from.is_some();
-    description.snapshots = (!is_forked && is_asked(|options| options.request)).then(Vec::new);
-    if is_forked && is_asked(|options| options.request || options.every_ms > 0) {
+    description.snapshots = (!is_forked && is_asked(SnapshotOptions::has_thread)).then(Vec::new);
+    if is_forked && is_asked(SnapshotOptions::has_thread) {
         description.notes.push(NONE_WHILE_IT_RUNS.to_owned());
     }
     let mut output = Output::create(&folder, FileKind::Trace)

@@ -8,7 +8,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use memtrail_recording::session::{Options, State, Status, WriteFailure, owner_of_live_packet};
+use memtrail_recording::session::{
+    Options, SnapshotOptions, State, Status, WriteFailure, owner_of_live_packet,
+};
 use memtrail_recording::{Description, FileState, Outcome, Recording, started_at};
 use memtrail_symbols::OwnFunctions;
 use memtrail_text::rounded::{bytes, grouped};
@@ -147,7 +149,8 @@ pub(super) fn finalize(session: &Session, root: u32, end: End) -> Finalized {
             }
             writing::finish(folder, &mut description);
             if wants_last {
-                let takes_requests = !is_native || snapshots.is_some_and(|options| options.request);
+                let takes_requests =
+                    !is_native || snapshots.is_some_and(SnapshotOptions::has_thread);
                 writing::note_missing_last(&mut description, takes_requests);
             }
             let has_execed = matches!(description.outcome, Some(Outcome::Execed));

@@ -15,9 +15,10 @@ pub(crate) struct Args {
     /// 2 s of CPU time), every-major (as each major collection ends), exit, signal (see
     /// --signal), out-of-memory (as ulimit -v, the container's memory
     /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
-    /// snapshot PID` asks), off (not even then). Several may be given; request is part of all but
-    /// off. A program has auto if neither this nor --above nor --every is given. For C, C++ and Rust there are exit,
-    /// request, off, and auto: at the end alone, if the search takes less than a hundredth of the program's time
+    /// snapshot PID` asks), off (not even then). Several may be given; of OCaml programs
+    /// request is part of all but off. A program has auto if neither this nor --above nor --every is given. For C, C++ and
+    /// Rust there are exit, request (of --every, too), off, and auto: at the end alone, if the search takes less than a
+    /// hundredth of the program's time
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
     moments: Vec<When>,
 

@@ -44,20 +44,37 @@ pub(super) fn request(pid: u32, folder: &Path, wait: Duration) -> Result<Snapsho
 
 /// The failure for a recorded process that takes no snapshots on request.
 pub(super) fn takes_no_requests(pid: u32, folder: &Path) -> Failure {
-    let is_native = Recording::open(folder).is_ok_and(|recording| is_native(&recording));
-    let how = if is_native {
-        "memtrail run --native --snapshot request -- PROGRAM"
-    } else {
-        "memtrail run -- PROGRAM"
+    let recording = Recording::open(folder).ok();
+    let hint = match recording
+        .as_ref()
+        .map(|recording| (is_native(recording), is_forked(recording)))
+    {
+        Some((true, true)) => {
+            "memtrail run --native --children --snapshot exit takes one at its end"
+        }
+        Some((true, false)) => "start it with: memtrail run --native --snapshot request -- PROGRAM",
+        _ => "start it with: memtrail run -- PROGRAM",
     };
-    Failure::new(Kind::Input, why_no_requests(pid, is_native))
-        .hint(format_args!("start it with: {how}"))
+    let failure = Failure::new(Kind::Input, why_no_requests(pid, recording.as_ref()));
+    failure.hint(hint)
 }
 
 /// Tells why a recorded process takes no snapshots on request.
-pub(crate) fn why_no_requests(pid: u32, is_native: bool) -> String {
-    let with = if is_native { "without --snapshot request" } else { "with --snapshot off" };
-    format!("process {pid} was started {with}")
+pub(crate) fn why_no_requests(pid: u32, recording: Option<&Recording>) -> String {
+    match recording.map(|recording| (is_native(recording), is_forked(recording))) {
+        // A thread of ours takes them, which forked processes do not have.
+        Some((true, true)) => {
+            format!(
+                "process {pid} was forked from a native program, and takes no snapshots while it runs"
+            )
+        }
+        Some((true, false)) => format!("process {pid} was started without --snapshot request"),
+        _ => format!("process {pid} was started with --snapshot off"),
+    }
+}
+
+fn is_forked(recording: &Recording) -> bool {
+    recording.description.as_ref().is_some_and(|known| known.forked_from.is_some())
 }
 
 /// Snapshots that the recording describes; `None` if none can be taken.

@@ -1,10 +1,9 @@
 //! The recording that is watched, and its process.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use memtrail_recording::{REQUEST_FILE, Recording, is_alive};
+use memtrail_recording::{REQUEST_FILE, Recording, is_alive, is_this_host};
 
 use super::process::ProcessFigures;
 use crate::error::{Failure, Kind};
@@ -43,11 +42,10 @@ impl Subject {
                 .hint("name the process or its recording; memtrail heap roots shows a snapshot"));
         }
         let description = recording.description.as_ref();
-        let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
         Ok(Self {
             pid: description.map(|description| description.pid),
             start: description.map(|description| description.clock.start_unix_us as f64 / 1e6),
-            is_here: description.is_some_and(|description| description.host == host.trim()),
+            is_here: description.is_some_and(|description| is_this_host(&description.host)),
             recording,
         })
     }
@@ -95,7 +93,7 @@ impl Subject {
         match (description.snapshots.is_some(), self.is_native()) {
             (true, true) => None,
             (true, false) => Some(of_heap),
-            (false, is_native) => Some(snapshot::why_no_requests(pid, is_native)),
+            (false, _) => Some(snapshot::why_no_requests(pid, Some(&self.recording))),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Programs that run: their functions have names, as after their end.
+//! Programs that run: their functions have names, as after their end, and snapshots are taken of them.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -8,10 +8,11 @@ use std::process::{Child, Command, Stdio};
 use super::compile;
 
 /// Starts a program that allocates 30 MB and waits for the end of its input.
-fn start(program: &Path, recording: &Path) -> Child {
+fn start(program: &Path, recording: &Path, options: &[&str]) -> Child {
     let mut memtrail = Command::new(env!("CARGO_BIN_EXE_memtrail"))
         .args(["run", "--native", "-q", "-o"])
         .arg(recording)
+        .args(options)
         .arg("--")
         .arg(program)
         .stdin(Stdio::piped())
@@ -40,7 +41,7 @@ fn report(recording: &Path) -> String {
 fn functions_have_names_while_a_program_runs() {
     let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
     let recording = folder.path().join("r.memtrail");
-    let memtrail = start(&program.path, &recording);
+    let memtrail = start(&program.path, &recording, &[]);
     let metrics = folder.path().join("metrics.prom");
     let ask = |arguments: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
@@ -73,7 +74,7 @@ fn a_file_that_is_replaced_while_its_program_runs_gives_no_wrong_names() {
     let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
     let other = compile("leaks.c", &[]);
     let recording = folder.path().join("r.memtrail");
-    let memtrail = start(&program.path, &recording);
+    let memtrail = start(&program.path, &recording, &[]);
     fs::rename(&other.path, &program.path).unwrap();
     let running = report(&recording);
     end(memtrail);
@@ -81,4 +82,19 @@ fn a_file_that_is_replaced_while_its_program_runs_gives_no_wrong_names() {
     assert!(running.contains("at_start"), "by the file that the process has: {running}");
     assert!(ended.contains("  program+0x"), "{ended}");
     assert!(ended.contains("functions have no names: "), "{ended}");
+}
+
+/// It waited for its whole time for an answer that never came.
+#[test]
+fn a_program_with_snapshots_at_intervals_takes_others_on_request() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
+    let recording = folder.path().join("r.memtrail");
+    let memtrail = start(&program.path, &recording, &["--every", "1h"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let asked = command.arg("snapshot").arg(&recording).output().unwrap();
+    end(memtrail);
+    assert!(asked.status.success(), "{asked:?}");
+    let leaks = Command::new(env!("CARGO_BIN_EXE_memtrail")).arg("leaks").arg(&recording).output();
+    let text = String::from_utf8(leaks.unwrap().stdout).unwrap();
+    assert!(text.contains("at_start"), "{text}");
 }

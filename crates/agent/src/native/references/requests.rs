@@ -22,7 +22,7 @@ const MILLISECOND: u64 = 1_000_000;
 
 /// Starts the thread, if there is something to do for it.
 pub(in crate::native) fn start(options: &SnapshotOptions) {
-    if options.request || options.every_ms > 0 {
+    if options.has_thread() {
         events::suspended(|| own_thread::start(STACK, run));
     }
 }
@@ -36,8 +36,7 @@ extern "C" fn run() {
             let Some(recording) = own().filter(|recording| !recording.has_ended()) else { return };
             let Some(options) = &recording.setting.options.snapshots else { return };
             has_intervals = options.every_ms > 0;
-            let is_asked =
-                options.request && recording.stream().is_some_and(|stream| stream.take_request());
+            let is_asked = recording.stream().is_some_and(|stream| stream.take_request());
             if is_asked {
                 events::suspended(|| take(recording, SnapshotReason::Request, None, None));
             }
