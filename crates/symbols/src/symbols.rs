@@ -181,6 +181,24 @@ impl Symbols {
     }
 }
 
+/// True for languages whose functions have names within modules or classes.
+fn has_modules(language: gimli::DwLang) -> bool {
+    use gimli::{
+        DW_LANG_C_plus_plus, DW_LANG_C_plus_plus_03, DW_LANG_C_plus_plus_11,
+        DW_LANG_C_plus_plus_14, DW_LANG_C_plus_plus_17, DW_LANG_C_plus_plus_20, DW_LANG_Rust,
+    };
+    [
+        DW_LANG_Rust,
+        DW_LANG_C_plus_plus,
+        DW_LANG_C_plus_plus_03,
+        DW_LANG_C_plus_plus_11,
+        DW_LANG_C_plus_plus_14,
+        DW_LANG_C_plus_plus_17,
+        DW_LANG_C_plus_plus_20,
+    ]
+    .contains(&language)
+}
+
 /// The functions at an address of a file, the outermost first. Without debug information that is the one of the
 /// symbol table, at an unknown position; with that of lines alone, the position is known.
 fn functions(loader: &Loader, address: u64) -> Vec<Symbol> {
@@ -192,8 +210,9 @@ fn functions(loader: &Loader, address: u64) -> Vec<Symbol> {
         let described = frame.function.as_ref();
         let name = described.and_then(|function| function.raw_name().ok());
         let function = name.as_ref().map(|name| names::demangled(name));
-        // Debug information of lines alone has Rust's names without their modules.
-        is_short = described.is_some_and(|function| function.language == Some(gimli::DW_LANG_Rust))
+        // Debug information of lines alone has Rust's names without their modules, that of C++ has those of lambdas and of
+        // functions of a file's own without their classes.
+        is_short = described.and_then(|function| function.language).is_some_and(has_modules)
             && function.as_deref() == name.as_deref();
         let Some(function) = function.or_else(of_symbol_table) else { continue };
         let location = frame.location.as_ref();

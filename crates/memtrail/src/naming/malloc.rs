@@ -8,7 +8,7 @@ use memtrail_symbols::Symbols;
 use memtrail_trace::malloc::native_address;
 use memtrail_trace::{Code, Location};
 
-use super::Names;
+use super::names::Names;
 
 /// What stands at the addresses of native code in a trace of OCaml.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 use memtrail_symbols::Symbols;
 use memtrail_trace::{Code, Location};
 
-use super::Names;
+use super::names::Names;
 
 /// What stands at the addresses of a native program.
 #[derive(Debug)]

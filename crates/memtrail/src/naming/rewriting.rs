@@ -8,11 +8,15 @@ use std::path::{Path, PathBuf};
 use memtrail_map::MappedFile;
 use memtrail_recording::MODULES_FILE;
 use memtrail_symbols::{OwnFunctions, Symbols};
-use memtrail_trace::rewrite::Rewrite;
+use memtrail_trace::replace_part::replace_part;
+use memtrail_trace::rewrite::{Rewrite, rewrite};
 use memtrail_trace::write::AllocEvent;
-use memtrail_trace::{Alloc, Code, DomainId, Location, TraceInfo};
+use memtrail_trace::{Alloc, Code, DomainId, Location, Reader, TraceInfo};
 
-use super::{Names, executable_without_file, listed, write};
+use super::listed::{executable_without_file, listed};
+use super::malloc::MallocNames;
+use super::names::Names;
+use super::native::NativeNames;
 
 /// Events of which the bytes are kept in memory: a few megabytes.
 const EVENTS_AT_ONCE: u64 = 1 << 18;
@@ -58,6 +62,25 @@ fn write_file(trace: &Path, fresh: &Path, symbols: Symbols, is_native: bool) -> 
     out.flush()
 }
 
+/// Writes a trace with names to `out`, which is given back. `is_native`: it is that of a native program. In that of an OCaml
+/// program the part with its calls of `malloc` is written anew. `progress` is called for each event of a native program's.
+pub(super) fn write<W: Write>(
+    trace: &[u8],
+    symbols: Symbols,
+    is_native: bool,
+    out: W,
+    progress: impl FnMut(),
+) -> io::Result<W> {
+    if is_native {
+        let reader = Reader::new(trace).map_err(io::Error::other)?;
+        let mut names = Rewriting::new(NativeNames::new(symbols));
+        rewrite(&reader, out, &mut names, progress).map(|(out, _)| out)
+    } else {
+        let mut names = Rewriting::new(MallocNames::new(symbols));
+        replace_part(trace, memtrail_trace::malloc::DOMAIN, out, &mut names)
+    }
+}
+
 /// A new file for a trace, readable by who may read the trace.
 fn create(fresh: &Path, trace: &Path) -> io::Result<io::BufWriter<File>> {
     let file = File::options().write(true).create(true).truncate(true).open(fresh)?;
@@ -66,7 +89,7 @@ fn create(fresh: &Path, trace: &Path) -> io::Result<io::BufWriter<File>> {
 }
 
 /// Names, as a trace is written with them.
-pub(super) struct Rewriting<N> {
+struct Rewriting<N> {
     names: N,
     /// The domain and the frames of the last callstack, and those of them that are kept.
     last: Option<(DomainId, usize)>,
@@ -74,7 +97,7 @@ pub(super) struct Rewriting<N> {
 }
 
 impl<N: Names> Rewriting<N> {
-    pub(super) fn new(names: N) -> Self {
+    fn new(names: N) -> Self {
         Self { names, last: None, own: 0..0 }
     }
 }
