@@ -79,6 +79,18 @@ pub struct Description {
     /// What was measured of the process besides its allocations.
     #[serde(skip_serializing_if = "ProcessResponse::is_empty")]
     pub process: ProcessResponse,
+    /// The moment at which it was looked at, while its program ran; absent if it had ended, or if that is unknown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub present: Option<Present>,
+}
+
+/// A moment of a program that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Present {
+    /// Since the recording began.
+    pub seconds: f64,
+    /// Seconds of CPU time that the process has used since, if it was recorded from its beginning.
+    pub cpu_seconds: Option<f64>,
 }
 
 /// For each domain: from which block on the trace's rate was halved how often; ascending.

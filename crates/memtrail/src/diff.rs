@@ -164,7 +164,12 @@ fn answer<R: Recipient>(args: &Args, recipient: R) -> Result<R::Received, Failur
             canvas.line(&[(STRONG, "heap snapshots, exact")]);
             heap.draw(canvas, named::By::Owner);
         } else {
-            let text = "heaps are not compared: both sides need a snapshot (run --snapshot exit)";
+            let is_native = recordings.iter().any(|one| recording_facts::is_native(one));
+            let text = if is_native {
+                "native programs have no heaps to compare, only what their call sites allocated"
+            } else {
+                "heaps are not compared: both sides need a snapshot (run --snapshot exit)"
+            };
             canvas.paragraph(FAINT, 2, text);
         }
         canvas.gap();

@@ -133,5 +133,6 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         members: Vec::new(),
         library_units: stored::library_units(&recording.path),
         process: process::measured(recording),
+        present: recording_facts::present(recording),
     }
 }

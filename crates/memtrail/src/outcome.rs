@@ -14,9 +14,10 @@ pub(crate) const NO_NAMES: &str = "functions have no names";
 pub(crate) const FORKS_ARE_RECORDED: &str =
     "memtrail run --native --children records forked processes, too";
 
-/// True if processes that were forked from this one outlived it, and are not recorded.
-pub(crate) fn has_unrecorded_forks(description: &Description) -> bool {
-    description.notes.iter().any(|note| note.ends_with(FORKS_ARE_RECORDED))
+/// The note on processes that were forked from this one and outlived it, and are not recorded.
+pub(crate) fn unrecorded_forks(description: &Description) -> Option<&str> {
+    let mut notes = description.notes.iter();
+    notes.find(|note| note.ends_with(FORKS_ARE_RECORDED)).map(String::as_str)
 }
 
 /// `killed by signal 9`; nothing for programs that came to their end by themselves.

@@ -1,10 +1,15 @@
 //! Short answers about a recording, for all commands.
 
 use std::path::Path;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use memtrail_recording::{FileState, Recording};
+use memtrail_engine::describe::Present;
+use memtrail_recording::{FileState, Recording, cpu_time, is_alive, is_this_host, process_age};
 
 use crate::snapshot_file;
+
+/// A recording begins at most so long after its process.
+const FROM_BEGINNING: Duration = Duration::from_secs(2);
 
 /// True if a program is of another language than OCaml: it frees its memory itself.
 pub(crate) fn is_native(recording: &Recording) -> bool {
@@ -19,6 +24,20 @@ pub(crate) fn has_malloc(recording: &Recording) -> bool {
 /// True if the recording may grow.
 pub(crate) fn grows(recording: &Recording) -> bool {
     recording.description.as_ref().is_some_and(|d| d.trace.state == FileState::Growing)
+}
+
+/// The moment by the time of a recording, if its program runs on this machine.
+pub(crate) fn present(recording: &Recording) -> Option<Present> {
+    let known = recording.description.as_ref().filter(|_| grows(recording))?;
+    if !is_this_host(&known.host) || !is_alive(known.pid) {
+        return None;
+    }
+    let began = Duration::from_micros(known.clock.start_unix_us);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).ok()?.checked_sub(began)?;
+    // Processes that were recorded later have used some before.
+    let was_begun = process_age(known.pid).is_some_and(|age| age < now + FROM_BEGINNING);
+    let used = cpu_time(known.pid).filter(|_| was_begun);
+    Some(Present { seconds: now.as_secs_f64(), cpu_seconds: used.map(|used| used.as_secs_f64()) })
 }
 
 /// True if the file is a heap snapshot, not a trace.

@@ -996,7 +996,7 @@ export type LeaksResponse = {
   sampled: number,
   /** What owners own of whose blocks too few were sampled to judge whether they grow. */
   unjudged: Bytes,
-  /** The part of that to which nothing refers any more in the only snapshot, although collections had not freed it. */
+  /** The part of that to which nothing refers any more in the last snapshot, although collections had not freed it. */
   unowned: Bytes,
   /** The part of that which was allocated after the last snapshot, and stayed until the end. */
   after_last: Bytes,
@@ -2025,6 +2025,8 @@ export type Teardown = {
   alive: Bytes,
   /** Bytes of these that were freed until the end. */
   freed: Bytes,
+  /** The snapshot by which it was made, if that is not the last one. */
+  snapshot: number | null,
 };
 
 /**

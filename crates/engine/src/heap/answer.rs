@@ -221,16 +221,15 @@ pub(crate) fn leaks(
 ) -> Result<Outcome<LeaksResponse>, ApiError> {
     let known = all(of, query.rec)?;
     let last = query.snapshot.or_else(|| known.last().map(|known| known.facts.number));
-    let start = of.look(query.rec, |of| of.profile().info.start.0 as f64 / 1e6)?;
-    let before = last.and_then(|last| leaks::teardown::of_snapshots(&known, last, start));
-    let number = before.map_or(query.snapshot, |(number, _)| Some(number));
+    let teardown = of.look(query.rec, |of| {
+        last.and_then(|last| leaks::teardown::of_snapshots(&known, last, of))
+    })?;
+    let number = teardown.and_then(|teardown| teardown.snapshot).or(query.snapshot);
     of_snapshot(of, query.rec, number, |loaded| {
         of.look(query.rec, |of| {
             let mut response = leaks::leaks(loaded, of, &known, query)?;
-            if let Some((_, teardown)) = before {
-                response.summary.push(teardown.description());
-                response.teardown = Some(teardown);
-            }
+            response.summary.extend(teardown.map(|teardown| teardown.description()));
+            response.teardown = teardown;
             let number = loaded.heap().snapshot.facts.number;
             response.unreachable = of.references_of(number).map(|found| {
                 references::unreachable(of, &references::with_garbage(found, loaded), query.limit)

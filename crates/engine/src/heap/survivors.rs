@@ -242,7 +242,7 @@ fn order(groups: &[Group], order: SurvivorOrder) -> Vec<usize> {
 pub(super) fn numbers(known: &[u64], query: &HeapSurvivors) -> Result<[u64; 2], ApiError> {
     let too_few = || {
         ApiError::unknown(format_args!("two snapshots are needed, there are {}", known.len()))
-            .hint("take some: memtrail run --snapshot, or memtrail snapshot PID")
+            .hint("take some: memtrail run --snapshot every-major -- PROGRAM")
     };
     let (Some(first), Some(last)) = (known.first(), known.last()) else { return Err(too_few()) };
     let from = query.from.unwrap_or(*first);

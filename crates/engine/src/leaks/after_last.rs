@@ -64,7 +64,7 @@ pub(super) fn after_last(
                 bytes,
                 share: bytes.share_of(alive + bytes),
                 reason: format!(
-                    "allocated after the last snapshot, and most of its {count} samples stayed"
+                    "allocated after the snapshot that was judged, and most of its {count} samples stayed"
                 ),
             })
         })

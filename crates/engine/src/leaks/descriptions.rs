@@ -403,27 +403,14 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     let damaged = response.damaged.iter().map(ToString::to_string);
     let mut summary: Vec<String> = unrecorded.chain([checked]).chain(damaged).collect();
     if response.suspects.is_empty() {
-        if *sampled == 0 && *snapshots < MIN_SNAPSHOTS {
+        let is_large = alive.0 as f64 >= super::verdict::LEAST;
+        if is_large && *sampled == 0 && *snapshots < MIN_SNAPSHOTS {
             summary
                 .push("growth cannot be judged: too few snapshots, and no live samples".to_owned());
         } else {
             let least = percent(super::verdict::SHARE);
             summary.push(format!("no owner grew steadily by {least} of the heap or more"));
-            if response.unowned > Bytes(0) {
-                summary.push(format!(
-                    "{} cannot be judged: a function that has returned owned it, and nothing refers to it in the only \
-                     snapshot; take snapshots while the program works (--snapshot every-major)",
-                    bytes(response.unowned.0 as f64)
-                ));
-            }
-            if response.after_last > Bytes(0) {
-                summary.push(format!(
-                    "{} cannot be judged: it was allocated after the last snapshot, at {}, and was not freed up to the end of the recording; \
-                     take later ones (--snapshot auto, or memtrail snapshot PID)",
-                    bytes(response.after_last.0 as f64),
-                    seconds(response.seconds)
-                ));
-            }
+            summary.extend(without_owner(response));
             let known = response.unowned + response.after_last;
             let few = Bytes(response.unjudged.0.saturating_sub(known.0));
             let share = few.share_of(response.alive);
@@ -436,9 +423,31 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
             }
         }
     } else {
+        summary.extend(without_owner(response));
         summary.extend(covers_little(response));
     }
     summary
+}
+
+/// Memory that no snapshot shows with an owner, a line each.
+fn without_owner(response: &LeaksResponse) -> Vec<String> {
+    let mut lines = Vec::new();
+    if response.unowned > Bytes(0) {
+        lines.push(format!(
+            "{} cannot be judged: nothing refers to it in the last snapshot, and it was not freed; a function that has \
+             returned had it, or it waits for a collection; take snapshots while the program works (--snapshot every-major)",
+            bytes(response.unowned.0 as f64)
+        ));
+    }
+    if response.after_last > Bytes(0) {
+        lines.push(format!(
+            "{} cannot be judged: it was allocated after the snapshot at {}, and was not freed up to the end of the \
+             recording; take later ones (--snapshot auto, or memtrail snapshot PID)",
+            bytes(response.after_last.0 as f64),
+            seconds(response.seconds)
+        ));
+    }
+    lines
 }
 
 /// The way to more evidence on several processes, if there is too little on one of them.
@@ -449,10 +458,16 @@ pub fn advice<'a>(all: impl Iterator<Item = &'a LeaksResponse>) -> Option<String
     Some(format!("there is too little evidence on some: record longer, {evidence}"))
 }
 
+/// Snapshots that decide by themselves.
+const ENOUGH: usize = 5;
+
 /// More evidence for a verdict, besides a longer recording. A snapshot of a process that memtrail did not start, or of a program
 /// whose runtime has no sampler, is without samples: no rate adds any.
 fn more_evidence(response: &LeaksResponse) -> &'static str {
+    // Call sites are judged by samples alone, and more snapshots than that add little.
+    let has_enough = response.snapshots == 0 || response.snapshots >= ENOUGH;
     match response.evidence.bytes_per_sample {
+        Some(_) if has_enough => "or with a higher --rate",
         Some(_) => "with a higher --rate, or with at least five snapshots",
         None => "with at least five snapshots",
     }
@@ -465,11 +480,17 @@ pub fn of_process(response: &LeaksResponse) -> String {
     let share = percent(unjudged_share(response));
     let unjudged = is_share_unjudged(response).then(|| format!("; {share} of it cannot be judged"));
     let unjudged = unjudged.unwrap_or_default();
-    let (owners, snapshots) = (counted(*owners, judged), counted(*snapshots, "snapshot"));
+    let owners = counted(*owners, judged);
+    // Call sites are judged without any.
+    let snapshots = if *snapshots == 0 {
+        String::new()
+    } else {
+        format!(", {}", counted(*snapshots, "snapshot"))
+    };
     let unrecorded = response.unrecorded.as_ref();
     let unrecorded = unrecorded.map(|unrecorded| format!("; {}", unrecorded.description));
     let unrecorded = unrecorded.unwrap_or_default();
-    format!("{} alive, {owners}, {snapshots}{unjudged}{unrecorded}", bytes(alive.0 as f64))
+    format!("{} alive, {owners}{snapshots}{unjudged}{unrecorded}", bytes(alive.0 as f64))
 }
 
 /// Part of what is alive, or was until the end, that cannot be judged.
@@ -520,7 +541,7 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
 fn covers_little(response: &LeaksResponse) -> Option<String> {
     (response.seconds < SHORT).then(|| {
         format!(
-            "only {} were recorded: the start of a program, and a single task, look like growth; record longer to be sure",
+            "only the first {} were judged: the start of a program, and a single task, look like growth; record longer to be sure",
             seconds(response.seconds)
         )
     })

@@ -18,6 +18,7 @@ use crate::heap::file::SnapshotFacts;
 use crate::heap::loaded::LoadedSnapshot;
 use crate::heap::samples::sites;
 use crate::heap::snapshot_store::Known;
+use crate::process::ResidentMemory;
 use crate::recording::Recording;
 
 /// Seconds within which a program starts. An interpreter takes 10 to 30 ms.
@@ -213,7 +214,20 @@ fn worked_on(clock: &Clock, recording: &Recording, end: f64) -> Option<f64> {
         return None;
     }
     let memory = recording.description.process.memory.as_ref()?;
-    let (until, whole) = memory.cpu_until(clock.waits_since(end)?)?;
+    let mut measured = ResidentMemory {
+        seconds: memory.seconds.clone(),
+        cpu_seconds: memory.cpu_seconds.clone(),
+        ..ResidentMemory::default()
+    };
+    // A program that waits does not measure itself.
+    if let Some(present) = recording.description.present {
+        measured.seconds.push(present.seconds);
+        measured.cpu_seconds.extend(present.cpu_seconds);
+    }
+    if measured.seconds.len() != measured.cpu_seconds.len() {
+        return None;
+    }
+    let (until, whole) = measured.cpu_until(clock.waits_since(end)?)?;
     (until > 0.0).then(|| (whole - until).max(0.0) / until)
 }
 
@@ -237,6 +251,7 @@ fn of_owner(
     let known = with_births(known, alive);
     OwnerEvidence {
         freed: freed(&lifetimes),
+        waiting: waiting(&lifetimes),
         stayed: owner.places.iter().map(|place| place.stayed).sum(),
         threads: threads.unwrap_or_default(),
         replaced: replaced(owner),
@@ -269,6 +284,12 @@ pub(super) fn freed(lifetimes: &[Lifetime]) -> Vec<Life> {
         life.bytes *= each;
     }
     lives
+}
+
+/// Bytes of blocks from the first half of the work that nobody has any more, and that were not collected.
+fn waiting(lifetimes: &[Lifetime]) -> f64 {
+    let early = lifetimes.iter().filter(|block| block.is_waiting && block.allocated <= 0.5);
+    early.map(|block| block.bytes).sum()
 }
 
 /// Sizes of the blocks of a buffer, of which one is alive and each was replaced by a larger one.

@@ -14,7 +14,7 @@ use memtrail_trace::{FunctionId, Site, StackId};
 use super::clock::Clock;
 use super::own_code::OwnCode;
 use super::thread_number::{self, ThreadNumber};
-use crate::heap::join::{Live, live};
+use crate::heap::join::{Live, live, sampled};
 use crate::heap::loaded::LoadedSnapshot;
 use crate::recording::Recording;
 
@@ -57,6 +57,8 @@ pub(super) struct Lifetime {
     pub(super) size: u64,
     /// True if the owner has it at the end.
     pub(super) is_owned: bool,
+    /// True if nobody has it at the end, and it waits for a collection.
+    pub(super) is_waiting: bool,
 }
 
 impl Lifetime {
@@ -75,6 +77,7 @@ impl Lifetime {
             ),
             size: blocks.length(row).0.saturating_mul(u64::from(profile.info.word_bits / 8)),
             is_owned: freed.is_none(),
+            is_waiting: false,
         }
     }
 }
@@ -223,7 +226,11 @@ pub(super) fn owners<'s>(
             owners[*number].threads.extend(thread.map(|thread| (thread, allocated)));
         }
     }
-    find_places(&mut owners, recording, own, clock, end);
+    let dead: HashSet<Row> = sampled(loaded, recording)
+        .filter(|block| !block.is_alive)
+        .filter_map(|block| block.row)
+        .collect();
+    find_places(&mut owners, &dead, recording, own, clock, end);
     owners.sort_by_key(|owner| Reverse(owner.bytes()));
     owners
 }
@@ -319,6 +326,7 @@ const MAX_SPLITS: usize = 4;
 
 fn find_places(
     owners: &mut [Owner<'_>],
+    dead: &HashSet<Row>,
     recording: &Recording,
     own: &OwnCode<'_>,
     clock: &Clock,
@@ -356,7 +364,8 @@ fn find_places(
             *stayed.entry(place).or_default() += u64::from(blocks.collected(row).is_none());
             continue;
         }
-        let lifetime = Lifetime::of(recording, clock, row, end);
+        let mut lifetime = Lifetime::of(recording, clock, row, end);
+        lifetime.is_waiting = lifetime.freed.is_none() && dead.contains(&row);
         all.entry(place).or_default().push((row, lifetime));
     }
     for (place, of_owner) in owned {

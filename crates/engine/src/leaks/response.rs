@@ -39,7 +39,7 @@ pub struct LeaksResponse {
     pub sampled: usize,
     /// What owners own of whose blocks too few were sampled to judge whether they grow.
     pub unjudged: Bytes,
-    /// The part of that to which nothing refers any more in the only snapshot, although collections had not freed it.
+    /// The part of that to which nothing refers any more in the last snapshot, although collections had not freed it.
     pub unowned: Bytes,
     /// The part of that which was allocated after the last snapshot, and stayed until the end.
     pub after_last: Bytes,

@@ -105,7 +105,8 @@ fn lasted(recording: &Recording) -> f64 {
     }
     let memory = recording.description.process.memory.as_ref();
     let measured = memory.and_then(|memory| memory.seconds.last()).copied().unwrap_or(0.0);
-    end.max(measured)
+    let present = recording.description.present.map_or(0.0, |present| present.seconds);
+    end.max(measured).max(present)
 }
 
 /// When a program that frees its memory itself begins to end, in seconds, and what it frees then.

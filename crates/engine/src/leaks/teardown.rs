@@ -1,6 +1,7 @@
 //! The end of a program: the end of `main`, exit handlers and destructors free what it had. A verdict is made before that.
 
 use memtrail_heap::Bytes;
+use memtrail_profile::blocks::Row;
 use memtrail_profile::time::Elapsed;
 use memtrail_text::rounded::{bytes, seconds};
 use serde::Serialize;
@@ -30,18 +31,22 @@ pub struct Teardown {
     pub alive: Bytes,
     /// Bytes of these that were freed until the end.
     pub freed: Bytes,
+    /// The snapshot by which it was made, if that is not the last one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snapshot: Option<u64>,
 }
 
 impl Teardown {
     fn of(judged_at: f64, alive: u64, left: u64) -> Option<Self> {
         let freed = alive.saturating_sub(left);
         let is_cliff = freed as f64 >= LEAST.max(FREED * alive as f64);
-        is_cliff.then_some(Self { judged_at, alive: Bytes(alive), freed: Bytes(freed) })
+        let (alive, freed) = (Bytes(alive), Bytes(freed));
+        is_cliff.then_some(Self { judged_at, alive, freed, snapshot: None })
     }
 
     /// States it in a sentence.
     pub(crate) fn description(&self) -> String {
-        let Self { judged_at, alive, freed } = self;
+        let Self { judged_at, alive, freed, .. } = self;
         format!(
             "judged at {}, before the end of the program freed {} of {}",
             seconds(*judged_at),
@@ -85,9 +90,14 @@ pub(super) fn of_samples(
     Teardown::of(judged_at, size(alive), size(left))
 }
 
-/// The snapshot before the exit, and what was freed after it. `None` unless `number` is the snapshot at the exit and most of
-/// what was alive before is not in it.
-pub(crate) fn of_snapshots(known: &[Known], number: u64, start: f64) -> Option<(u64, Teardown)> {
+/// The memory that the end of a program freed after the snapshot before the exit. `None` unless `number` is the snapshot at the exit and
+/// most of what was alive before is not in it. What the program freed while it worked on is no end: no collection follows the
+/// end of its work.
+pub(crate) fn of_snapshots(
+    known: &[Known],
+    number: u64,
+    recording: &Recording,
+) -> Option<Teardown> {
     let last = known.iter().position(|known| known.facts.number == number)?;
     let [before, exit] = known.get(last.checked_sub(1)?..=last)? else { return None };
     if exit.facts.reason != EXIT {
@@ -97,6 +107,22 @@ pub(crate) fn of_snapshots(known: &[Known], number: u64, start: f64) -> Option<(
         let summary = known.summary.as_ref().filter(|summary| summary.damage.is_none())?;
         Some((summary.bytes + summary.external).0)
     };
+    let start = recording.profile().info.start.0 as f64 / 1e6;
     let at = (before.facts.taken_unix - start).max(0.0);
-    Some((before.facts.number, Teardown::of(at, alive(before)?, alive(exit)?)?))
+    let at_work = alive(before)?.saturating_sub(collected_after(recording, at));
+    let teardown = Teardown::of(at, alive(before)?, alive(exit)?)?;
+    Teardown::of(at, at_work, alive(exit)?)?;
+    Some(Teardown { snapshot: Some(before.facts.number), ..teardown })
+}
+
+/// Estimated bytes that were alive at a moment and were collected since.
+fn collected_after(recording: &Recording, at: f64) -> u64 {
+    let profile = recording.profile();
+    let blocks = &profile.blocks;
+    let is_after = |row: &Row| {
+        let collected = blocks.collected(*row).map(Elapsed::seconds);
+        blocks.allocated(*row).seconds() <= at && collected.is_some_and(|collected| collected > at)
+    };
+    let samples: u64 = blocks.rows().filter(is_after).map(|row| blocks.samples(row)).sum();
+    (samples as f64 * profile.estimator.bytes_per_sample()) as u64
 }

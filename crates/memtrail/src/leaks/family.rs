@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::args::Args;
 use super::look::{Found, look};
-use super::text::{draw_more_suspects, draw_suspect};
+use super::text::{draw_more_suspects, draw_suspect, judged};
 use crate::answer::{Answer, Recipient};
 use crate::canvas::{FAINT, PLAIN, STRONG, WARNING};
 use crate::error::Failure;
@@ -35,6 +35,9 @@ struct FamilyLeaks {
 struct OfProcess {
     /// The folder of the process's recording.
     recording: String,
+    /// The arguments of commands that show the suspect.
+    #[serde(skip)]
+    arguments: String,
     #[serde(flatten)]
     suspect: Suspect,
 }
@@ -75,7 +78,11 @@ pub(super) fn answer<R: Recipient>(
         let recording = path.display().to_string();
         let suspects = std::mem::take(&mut found_here.suspects).into_iter();
         found.left_out += std::mem::take(&mut found_here.left_out);
-        let of_process = |suspect| OfProcess { recording: recording.clone(), suspect };
+        let arguments = judged(&shell_quote::path(path), &found_here);
+        let of_process = |suspect| {
+            let (recording, arguments) = (recording.clone(), arguments.clone());
+            OfProcess { recording, arguments, suspect }
+        };
         found.suspects.extend(suspects.map(of_process));
         let description = Recording::open(path).ok().and_then(|recording| recording.description);
         found.processes.push(ProcessLeaks {
@@ -99,11 +106,11 @@ pub(super) fn answer<R: Recipient>(
         if found.suspects.is_empty() {
             canvas.paragraph(STRONG, 2, &found.conclusion.description);
         }
-        for (number, OfProcess { recording, suspect }) in (1..).zip(&found.suspects) {
+        for (number, OfProcess { recording, arguments, suspect }) in (1..).zip(&found.suspects) {
             let path = Path::new(recording);
             let name = recording_facts::name(path);
             canvas.line(&[(FAINT, &format!("   in {name}"))]);
-            draw_suspect(canvas, number, suspect, &shell_quote::path(path));
+            draw_suspect(canvas, number, suspect, arguments);
             canvas.gap();
         }
         draw_more_suspects(canvas, found.left_out);

@@ -16,7 +16,7 @@ use crate::error::{Failure, Kind};
 use crate::heap::joined::{Joined, RecordingArgs};
 use crate::recording_facts;
 use crate::snapshot_file;
-use crate::{caveats, damage, loading};
+use crate::{caveats, damage, loading, outcome};
 
 /// Of a snapshot of OCaml's heap alone.
 const NO_REFERENCES: &str =
@@ -50,13 +50,17 @@ pub(super) fn look(args: &Args, path: &Path) -> Result<Found, Failure> {
 pub(super) fn look_at(which: &RecordingArgs, path: &Path, limit: usize) -> Result<Found, Failure> {
     let recording = Recording::open(path)?;
     let has_snapshots = !snapshot_file::of_recording(path).is_empty();
-    if !has_snapshots
+    let mut found = if !has_snapshots
         && (recording_facts::has_malloc(&recording) || recording_facts::is_native(&recording))
     {
-        among_sites(which, &recording, limit)
+        among_sites(which, &recording, limit)?
     } else {
-        among_owners(which, path, limit)
-    }
+        among_owners(which, path, limit)?
+    };
+    // The work of a program that became a daemon is elsewhere.
+    let elsewhere = recording.description.as_ref().and_then(outcome::unrecorded_forks);
+    found.leaks.summary.extend(elsewhere.map(ToOwned::to_owned));
+    Ok(found)
 }
 
 fn among_sites(

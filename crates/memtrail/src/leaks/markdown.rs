@@ -6,7 +6,7 @@ use std::path::Path;
 use memtrail_engine::leaks::LeaksResponse;
 use memtrail_text::rounded::{bytes, percent};
 
-use super::text::next_line;
+use super::text::{judged, next_line};
 use crate::markdown::{code, escaped};
 use crate::{recording_facts, shell_quote};
 
@@ -29,7 +29,7 @@ impl Display for Page<'_> {
         if leaks.suspects.is_empty() {
             writeln!(f, "{}\n", escaped(&leaks.conclusion.description))?;
         }
-        let recording = shell_quote::path(Path::new(&name));
+        let recording = judged(&shell_quote::path(Path::new(&name)), leaks);
         for (number, suspect) in (1..).zip(&leaks.suspects) {
             writeln!(f, "{number}. **{}**", escaped(&suspect.heading))?;
             for description in &suspect.descriptions {

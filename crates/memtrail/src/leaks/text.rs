@@ -9,6 +9,7 @@ use crate::shell_quote;
 
 /// Prints suspects; `recording` is what commands are to be called with.
 pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) {
+    let recording = &judged(recording, leaks);
     if leaks.suspects.is_empty() {
         canvas.paragraph(STRONG, 2, &leaks.conclusion.description);
     }
@@ -28,6 +29,15 @@ pub(crate) fn draw(canvas: &mut Canvas, leaks: &LeaksResponse, recording: &str) 
         let size = bytes(owner.bytes.0 as f64);
         let text = format!("  {}, {size}, {}: {}", owner.owner, percent(owner.share), owner.reason);
         canvas.item(FAINT, "  ", 4, &text);
+    }
+}
+
+/// The arguments that name a recording, and the snapshot by which it was judged if that is not its last one. The end of a
+/// program leaves nothing of its suspects.
+pub(super) fn judged(recording: &str, leaks: &LeaksResponse) -> String {
+    match leaks.teardown.and_then(|teardown| teardown.snapshot) {
+        Some(snapshot) => format!("{recording} --snapshot {snapshot}"),
+        None => recording.to_owned(),
     }
 }
 
@@ -70,6 +80,9 @@ pub(crate) fn next_command<'a>(
 
 #[cfg(test)]
 mod tests {
+    use memtrail_engine::leaks::Teardown;
+    use memtrail_heap::Bytes;
+
     use super::*;
 
     /// Neither suspect of the page that leaks its visitors said what to do next.
@@ -84,5 +97,16 @@ mod tests {
         assert_eq!(next_command(None, "global", table, false), Some(("heap roots", table)));
         assert_eq!(next_command(None, "stack", "Server.main", true), None);
         assert_eq!(next_command(None, "site", "read_body", true), None);
+    }
+
+    /// `why` showed 24 bytes of what had been 5 MiB in the snapshot that was judged.
+    #[test]
+    fn the_next_question_is_about_the_snapshot_that_was_judged() {
+        let teardown =
+            Teardown { judged_at: 2.0, alive: Bytes(9), freed: Bytes(8), snapshot: Some(1) };
+        let mut leaks = LeaksResponse::default();
+        assert_eq!(judged("REC", &leaks), "REC");
+        leaks.teardown = Some(teardown);
+        assert_eq!(judged("REC", &leaks), "REC --snapshot 1");
     }
 }

@@ -123,7 +123,7 @@ fn nothing(canvas: &mut Canvas, recording: &Recording, report: &Report) {
         canvas.paragraph(PLAIN, 0, "Nothing is known of allocations: they could not be recorded.");
         return;
     }
-    if description.is_some_and(outcome::has_unrecorded_forks) {
+    if description.and_then(outcome::unrecorded_forks).is_some() {
         let text = "Nothing was sampled in this process. It forked another one that outlived it, \
                     and that is not recorded.";
         canvas.paragraph(PLAIN, 0, text);
@@ -150,12 +150,14 @@ fn samples_taken(report: &Report) -> u64 {
         .map_or(samples, |it| (samples as f64 * each_is(it)).round() as u64)
 }
 
-/// How long the program ran, in seconds: where its end is not known, up to the last event of the trace.
+/// Time that the program ran, in seconds, or runs by now; where that is not known, up to the last event of the trace.
 fn lasted(recording: &Recording, report: &Report) -> f64 {
     let trace = &report.trace;
     let ended = recording.description.as_ref().and_then(|description| description.ended_unix_us);
     let ran = ended.and_then(|ended| ended.checked_sub(trace.start_unix_us));
-    ran.map_or(0.0, |microseconds| microseconds as f64 / 1e6).max(trace.duration_seconds)
+    let ran = ran.map(|microseconds| microseconds as f64 / 1e6);
+    let present = recording_facts::present(recording).map(|present| present.seconds);
+    ran.or(present).unwrap_or(0.0).max(trace.duration_seconds)
 }
 
 /// Time in which allocations were recorded, in seconds. A trace that was cut ends with its last event, and the program ran on.

@@ -322,4 +322,9 @@ fn a_fork_that_runs_on_unrecorded_is_in_the_note_and_the_report() {
     assert!(report.contains("It forked another one that outlived it"), "{report}");
     assert!(report.contains("memtrail run --native --children"), "{report}");
     assert!(!report.contains("allocated little"), "{report}");
+    // It was the report alone that had the note.
+    let output = memtrail(&["leaks"], Path::new("it.memtrail"));
+    let leaks =
+        String::from_utf8_lossy(&output.stdout).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(leaks.contains(note), "{leaks}");
 }

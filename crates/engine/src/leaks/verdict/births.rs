@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, FREED, MIDDLE, QUEUED, RISE};
+use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, FREED, MIDDLE, QUEUED, RENEWED, RISE};
 use super::evidence::{Evidence, Life, OwnerEvidence, Phase};
 
 /// What birth dates say.
@@ -142,6 +142,35 @@ pub(super) fn turns_over(owner: &OwnerEvidence) -> bool {
     2 * old < owner.births.len()
 }
 
+/// The fate of the blocks that an owner had in the middle of the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Renewal {
+    /// Most are kept.
+    Kept,
+    /// As many were given back as came since, or nearly as many.
+    Renewed,
+    /// As many were given back, and it is not known when: no collection has come since.
+    Unclear,
+}
+
+/// Tells if blocks that came after the middle of the work took the place of others. An array of values that are replaced one by
+/// one has as evenly spread dates as a leak.
+pub(super) fn renewal(owner: &OwnerEvidence, size: f64) -> Renewal {
+    const MIDDLE: f64 = 0.5;
+    let all: f64 = owner.dated().map(|(_, bytes)| bytes).sum();
+    let late: f64 = owner.dated().filter(|(at, _)| *at > MIDDLE).map(|(_, bytes)| bytes).sum();
+    let gained = size * late / all.max(f64::MIN_POSITIVE);
+    let gone = |life: &&Life| life.born <= MIDDLE && life.died > MIDDLE;
+    let lost: f64 = owner.freed.iter().filter(gone).map(|life| life.bytes).sum();
+    if lost >= RENEWED * gained {
+        Renewal::Renewed
+    } else if lost + owner.waiting >= RENEWED * gained {
+        Renewal::Unclear
+    } else {
+        Renewal::Kept
+    }
+}
+
 /// True if what was there before lived as long as what is there, and was freed: a cache that is renewed.
 pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
     let births = &owner.births;
@@ -255,6 +284,21 @@ mod tests {
         });
         let births = (0..20).map(|step| f64::from(step).mul_add(0.005, 0.9)).collect();
         OwnerEvidence { freed: freed.collect(), births, ..OwnerEvidence::default() }
+    }
+
+    /// An array of 60 MB whose values were replaced one by one was a leak.
+    #[test]
+    fn values_that_take_the_place_of_others_are_no_growth() {
+        let owner = |freed: usize, waiting: f64| {
+            let live = (0..100).map(|step| if step < 62 { 0.1 } else { f64::from(step) / 100.0 });
+            let freed = vec![Life { born: 0.1, died: 0.8, bytes: 1.0 }; freed];
+            let (births, weights) = (live.collect(), vec![1.0; 100]);
+            OwnerEvidence { births, weights, freed, waiting, ..OwnerEvidence::default() }
+        };
+        assert_eq!(renewal(&owner(38, 0.0), 100.0), Renewal::Renewed);
+        // They wait for a collection, and may have been dead for long.
+        assert_eq!(renewal(&owner(0, 38.0), 100.0), Renewal::Unclear);
+        assert_eq!(renewal(&owner(0, 0.0), 100.0), Renewal::Kept);
     }
 
     /// Moments of collections of a heap that grows: each is farther from the last.

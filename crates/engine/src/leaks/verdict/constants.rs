@@ -17,6 +17,8 @@ pub(super) const STEP: f64 = 0.65;
 pub(super) const EVENT: f64 = 1.25;
 /// Largest part of the growth that was given back at a time: growth must exceed twice what comes and goes.
 pub(super) const SWING: f64 = 0.5;
+/// Part of what came in the second half of the work that was given back of what was there before, if it took its place.
+pub(super) const RENEWED: f64 = 0.8;
 /// Sizes that decide by their order alone. Five sizes have 120 orders, one of which rises; fewer decide only on a line.
 pub(super) const POINTS: usize = 5;
 /// Sizes that decide on a line alone, or show that an owner may grow.

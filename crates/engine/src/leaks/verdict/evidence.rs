@@ -61,6 +61,9 @@ pub struct OwnerEvidence {
     /// Blocks that the same call sites allocated and that were freed; at most 256 of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub freed: Vec<Life>,
+    /// Bytes of those from the first half of the work that nobody has any more, and that were not collected.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub waiting: f64,
     /// Blocks that the same call sites allocated after the last snapshot and that were never freed.
     #[serde(default)]
     pub stayed: u64,
@@ -79,6 +82,12 @@ pub struct OwnerEvidence {
     /// True if it consists of weak arrays: the collector decides when what was put in is taken out.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub emptied_by_collector: bool,
+}
+
+/// True for no bytes: files do not have them.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+fn is_nothing(bytes: &f64) -> bool {
+    *bytes == 0.0
 }
 
 impl OwnerEvidence {

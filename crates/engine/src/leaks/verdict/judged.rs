@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::births::{
-    Dates, began_late, dates, falls_behind, goes_on, is_early, is_renewed, turns_over,
+    Dates, Renewal, began_late, dates, falls_behind, goes_on, is_early, is_renewed, renewal,
+    turns_over,
 };
 use super::constants::{
     BLOCKS, CERTAIN, COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEAR, NEWEST, QUEUE_BYTES,
@@ -203,6 +204,7 @@ fn evidence_of_members(evidence: &Evidence, series: &Series) -> OwnerEvidence {
         all.stayed += owner.stayed;
         dated.extend(owner.dated());
         all.freed.extend(&owner.freed);
+        all.waiting += owner.waiting;
         all.threads.extend(&owner.threads);
         all.replaced.extend(&owner.replaced);
     }
@@ -285,7 +287,11 @@ impl Found {
         let class = match dates {
             // A recursion that is deep for a moment has blocks from all of its work.
             Dates::Spread if owner.recursion > DEEP => Class::Undecided,
-            Dates::Spread => Class::Grows,
+            Dates::Spread => match renewal(owner, size) {
+                Renewal::Kept => Class::Grows,
+                Renewal::Unclear => Class::Undecided,
+                Renewal::Renewed => Class::ComesAndGoes,
+            },
             Dates::Early if grew_since(evidence, owner, exact) || !is_early(owner, since) => {
                 Class::Undecided
             }

@@ -21,7 +21,7 @@ use super::exposition::{
 use super::judgement::{Extent, Judgement};
 use crate::error::Failure;
 use crate::process::memory::ResidentMemory;
-use crate::{rates, snapshot_file};
+use crate::{rates, recording_facts, references, snapshot_file};
 
 /// Name of the row for all that a list leaves out.
 const OTHERS: &str = "(others)";
@@ -122,7 +122,9 @@ impl Figures {
         };
         add(RUNNING, &[], f64::from(u8::from(!self.is_closed)));
         if let Some(report) = &self.live {
-            add(DURATION, &[], report.trace.duration_seconds);
+            let present = recording_facts::present(recording);
+            let ran = present.map_or(0.0, |present| present.seconds);
+            add(DURATION, &[], report.trace.duration_seconds.max(ran));
             add(LIVE, &[], report.totals.live_at_end.bytes);
             for place in &report.places {
                 add(SITE_LIVE, &[("site", &name(&place.name))], place.amount.bytes);
@@ -136,7 +138,10 @@ impl Figures {
         if let Some(known) = &recording.description {
             add(LOST, &[], known.trace.lost as f64);
         }
-        let snapshots = snapshot_file::of_recording(&recording.path);
+        let mut snapshots = snapshot_file::of_recording(&recording.path);
+        if recording_facts::is_native(recording) {
+            snapshots = references::of_recording(&recording.path);
+        }
         add(SNAPSHOTS, &[], snapshots.len() as f64);
         let written = snapshots.last().and_then(|(_, path)| path.metadata().ok()?.modified().ok());
         if let Some(at) = written.and_then(|at| at.duration_since(UNIX_EPOCH).ok()) {
