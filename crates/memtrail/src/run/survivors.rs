@@ -11,11 +11,25 @@ use memtrail_recording::{is_alive, started_at};
 
 use super::process::nobody_else_has;
 
+/// Looks at the list of processes, if it has none although somebody has the file.
+const LOOKS: u32 = 5;
+
 /// Processes, started at some time or later, that agents of this session are recording, or would:
 /// they have its options mapped.
 pub(super) fn survivors(session: &Path, begin: u64) -> Vec<u32> {
     let options = session.join(OPTIONS_FILE);
-    if is_unused(&options) { Vec::new() } else { having(&options, begin) }
+    // The list of processes may lack one that is forked while it is read, and its parent may be gone then: a daemon was missed.
+    for _ in 0..LOOKS {
+        if is_unused(&options) {
+            break;
+        }
+        let found = having(&options, begin);
+        if !found.is_empty() {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Vec::new()
 }
 
 /// Processes, started at some time or later, that the agent was loaded into: those of other languages, too, which
@@ -64,8 +78,8 @@ pub(super) fn programs(session: &Path, begin: u64) -> Vec<u32> {
 fn is_program(pid: u32) -> bool {
     const NEVER_BLOCKED: u64 = 1 << (libc::SIGKILL - 1) | 1 << (libc::SIGSTOP - 1);
     const COPY: &str = "memtrail\n";
-    const LOOKS: u32 = 1000;
-    for _ in 0..LOOKS {
+    const MOMENTS: u32 = 1000;
+    for _ in 0..MOMENTS {
         match Status::of_process(pid) {
             Ok(status) if !status.has_ended() => {
                 if status.blocked != !NEVER_BLOCKED {
