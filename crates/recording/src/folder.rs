@@ -313,6 +313,26 @@ mod tests {
         assert_eq!(back.trace, dir.path().join(TRACE_FILE));
     }
 
+    /// Launcher and program were killed: it was "running" for good.
+    #[test]
+    fn a_recording_that_nobody_writes_any_more_is_cut() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+        let state = |host: &str, pid: u32, age: Duration| {
+            let description = Description { host: host.to_owned(), pid, ..sample() };
+            description.save(dir.path()).unwrap();
+            let file = fs::File::options().append(true).open(dir.path().join(DESCRIPTION_FILE));
+            let then = std::time::SystemTime::now() - age;
+            file.unwrap().set_modified(then).unwrap();
+            Recording::open(dir.path()).unwrap().description.unwrap().trace.state
+        };
+        let (here, gone, old) = (name.trim(), u32::MAX, 2 * ABANDONED);
+        assert_eq!(state(here, gone, old), FileState::Cut);
+        assert_eq!(state(here, gone, Duration::ZERO), FileState::Growing, "its launcher may write");
+        assert_eq!(state(here, std::process::id(), old), FileState::Growing);
+        assert_eq!(state("elsewhere", gone, old), FileState::Growing);
+    }
+
     #[test]
     fn a_description_that_cannot_be_read_does_not_hide_the_trace() {
         let dir = tempfile::tempdir().unwrap();

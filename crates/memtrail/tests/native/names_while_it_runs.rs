@@ -68,6 +68,22 @@ fn functions_have_names_while_a_program_runs() {
     }
 }
 
+/// The clock stood at the last sample: a program that had waited for minutes "kept growing".
+#[test]
+fn time_in_which_a_program_waits_counts_while_it_runs() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
+    let recording = folder.path().join("r.memtrail");
+    let memtrail = start(&program.path, &recording, &[]);
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let running = report(&recording);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
+    let leaks = command.arg("leaks").arg(&recording).output().unwrap();
+    end(memtrail);
+    assert!(!running.contains(" ms from "), "{running}");
+    let leaks = String::from_utf8(leaks.stdout).unwrap();
+    assert!(!leaks.contains("keeps growing"), "{leaks}");
+}
+
 /// The new file's functions were shown in place of those that ran.
 #[test]
 fn a_file_that_is_replaced_while_its_program_runs_gives_no_wrong_names() {
