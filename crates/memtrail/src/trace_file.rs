@@ -21,7 +21,7 @@ pub(crate) type Bytes = Box<dyn Deref<Target = [u8]>>;
 /// Opens the trace of a recording, with names of native functions also where the file has none yet.
 pub(crate) fn open(recording: &Recording) -> io::Result<Bytes> {
     let bytes = open_as_written(recording)?;
-    // Who reads the bytes reports their damage.
+    // Damage is reported where the bytes are read.
     let named = naming::named(recording, &bytes).ok().flatten();
     Ok(named.map_or(bytes, |named| Box::new(named)))
 }

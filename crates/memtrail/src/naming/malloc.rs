@@ -10,7 +10,7 @@ use memtrail_trace::{Code, Location};
 
 use super::names::Names;
 
-/// What stands at the addresses of native code in a trace of OCaml.
+/// Names at the addresses of native code in a trace of OCaml.
 #[derive(Debug)]
 pub(super) struct MallocNames {
     symbols: Symbols,
@@ -23,7 +23,7 @@ impl MallocNames {
         Self { symbols, ocaml: HashMap::new() }
     }
 
-    /// Whether a frame is native code of which this is true; OCaml's are not.
+    /// True if a frame is native code of which this is true; OCaml's are not.
     fn is(&self, code: Code, what: impl Fn(u64, &[u8]) -> bool) -> bool {
         native_address(code).is_some_and(|address| {
             let function = self.symbols.locations(address).next_back();
@@ -31,14 +31,14 @@ impl MallocNames {
         })
     }
 
-    /// Whether a function allocates for those that call it.
+    /// True if a function allocates for those that call it.
     fn is_passed_over(&self, code: Code) -> bool {
         self.is(code, |address, function| {
             self.symbols.is_library(address) || is_one_of(&symbols::malloc::FOR_OTHERS, function)
         })
     }
 
-    /// Whether a function is on the way to a thread's first one of OCaml's.
+    /// True if a function is on the way to a thread's first one of OCaml's.
     fn is_way_in(&self, code: Code) -> bool {
         self.is(code, |address, function| {
             self.symbols.is_library(address) || is_one_of(&symbols::malloc::WAY_IN, function)

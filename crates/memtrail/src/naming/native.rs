@@ -7,7 +7,7 @@ use memtrail_trace::{Code, Location};
 
 use super::names::Names;
 
-/// What stands at the addresses of a native program.
+/// Names at the addresses of a native program.
 #[derive(Debug)]
 pub(super) struct NativeNames {
     symbols: Symbols,

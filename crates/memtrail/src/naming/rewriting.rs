@@ -21,7 +21,7 @@ use super::native::NativeNames;
 /// Events of which the bytes are kept in memory: a few megabytes.
 const EVENTS_AT_ONCE: u64 = 1 << 18;
 
-/// What is to be said of a trace that was written with names.
+/// Facts about a trace that was written with names.
 #[derive(Default)]
 pub(crate) struct Written {
     /// Calls of allocators that were not recorded.
@@ -42,7 +42,7 @@ pub(crate) fn write_into(folder: &Path, trace: &Path, is_native: bool) -> io::Re
     let named = write_file(trace, &fresh, Symbols::of_modules(modules), is_native)
         .and_then(|()| fs::rename(&fresh, trace));
     if named.is_err() {
-        // What is left of it would not be looked at again.
+        // Nobody would look at the rest of it again.
         let _ = fs::remove_file(&fresh);
     }
     named.and_then(|()| fs::remove_file(folder.join(MODULES_FILE))).map(|()| written)
@@ -125,7 +125,7 @@ impl<N: Names> Rewrite for Rewriting<N> {
         Some(AllocEvent { length, samples, source })
     }
 
-    /// What [`alloc`](Self::alloc) found of this callstack.
+    /// The part that [`alloc`](Self::alloc) found.
     fn backtrace<'a>(&self, backtrace: &'a [Code]) -> &'a [Code] {
         backtrace.get(self.own.clone()).unwrap_or(backtrace)
     }
