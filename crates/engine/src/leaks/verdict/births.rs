@@ -160,7 +160,7 @@ pub(super) fn renewal(owner: &OwnerEvidence, size: f64) -> Renewal {
     let all: f64 = owner.dated().map(|(_, bytes)| bytes).sum();
     let late: f64 = owner.dated().filter(|(at, _)| *at > MIDDLE).map(|(_, bytes)| bytes).sum();
     let gained = size * late / all.max(f64::MIN_POSITIVE);
-    // What passes through is there at each moment, until a collection comes.
+    // Some short-lived blocks are there at each moment, until a collection comes.
     let gone = |life: &&Life| {
         life.born <= MIDDLE && life.died > MIDDLE && life.died - life.born >= PASSING
     };
@@ -302,7 +302,7 @@ mod tests {
         // They wait for a collection, and may have been dead for long.
         assert_eq!(renewal(&owner(0, 38.0), 100.0), Renewal::Unclear);
         assert_eq!(renewal(&owner(0, 0.0), 100.0), Renewal::Kept);
-        // The same call site makes blocks that die at once: those of one moment are no loss.
+        // The same call site makes blocks that die at once. The owner never had them.
         let passing = vec![Life { born: 0.48, died: 0.52, bytes: 1.0 }; 200];
         let leak = OwnerEvidence { freed: passing, ..owner(0, 0.0) };
         assert_eq!(renewal(&leak, 100.0), Renewal::Kept);
