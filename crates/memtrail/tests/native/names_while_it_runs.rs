@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use super::compile;
 
 /// Starts a program that allocates 30 MB and waits for the end of its input.
-fn start(program: &Path, recording: &Path, options: &[&str]) -> Child {
+pub(super) fn start(program: &Path, recording: &Path, options: &[&str]) -> Child {
     let mut memtrail = Command::new(env!("CARGO_BIN_EXE_memtrail"))
         .args(["run", "--native", "-q", "-o"])
         .arg(recording)
@@ -25,7 +25,7 @@ fn start(program: &Path, recording: &Path, options: &[&str]) -> Child {
     memtrail
 }
 
-fn end(mut memtrail: Child) {
+pub(super) fn end(mut memtrail: Child) {
     drop(memtrail.stdin.take());
     assert!(memtrail.wait().unwrap().success());
 }

@@ -1,12 +1,12 @@
 //! A program that runs and allocates nothing for a while, looked at meanwhile.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use memtrail_test_support::contents;
 use serde_json::Value;
 
 use super::compile;
+use super::names_while_it_runs::{end, start};
 
 /// Its samples are in a packet that it does not write until it allocates again. They were not counted: it "allocated little, most
 /// likely less than 1.50 MiB".
@@ -14,18 +14,7 @@ use super::compile;
 fn samples_of_a_quiet_program_are_counted_while_it_runs() {
     let (folder, program) = (tempfile::tempdir().unwrap(), compile("quiet.c", &[]));
     let recording = folder.path().join("r.memtrail");
-    let mut memtrail = Command::new(env!("CARGO_BIN_EXE_memtrail"))
-        .args(["run", "--native", "-q", "-o"])
-        .arg(&recording)
-        .arg("--")
-        .arg(&program.path)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(memtrail.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    assert_eq!(line, "allocated\n");
+    let memtrail = start(&program.path, &recording, &[]);
     let asked = |arguments: &[&str]| -> Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_memtrail"));
         let output = command.args(arguments).arg(&recording).arg("--json").output().unwrap();
@@ -35,8 +24,7 @@ fn samples_of_a_quiet_program_are_counted_while_it_runs() {
     let blocks = report["report"]["totals"]["allocated"]["samples"].as_u64().expect("a number");
     let leaks = asked(&["leaks"]);
     let alive = leaks["alive"].as_u64().expect("a number");
-    drop(memtrail.stdin.take());
-    assert!(memtrail.wait().unwrap().success());
+    end(memtrail);
     // 30 MB, one sample for 512 KiB.
     assert!((20..200).contains(&blocks), "{report:#}");
     assert!((15_000_000..60_000_000).contains(&alive), "{leaks:#}");
