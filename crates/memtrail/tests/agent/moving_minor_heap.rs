@@ -6,6 +6,9 @@ use memtrail_test_support::on_each;
 use memtrail_test_support::programs::build;
 use memtrail_test_support::running::Case;
 
+/// Words of a block that has more than five samples less than once in 10^15 blocks.
+const SMALL: u64 = 10;
+
 /// Of OCaml 5.0 to 5.2 the next sample was at an address of the minor heap before: one block stood for 27 GiB, or the program
 /// died, as each of its samples came at once.
 fn check(compiler: &str) {
@@ -15,8 +18,10 @@ fn check(compiler: &str) {
     assert!(run.seen.status.success(), "{:?}", run.seen);
     let contents = read(&run.recording);
     let samples: u64 = contents.blocks.iter().map(|block| block.samples).sum();
-    let most = contents.blocks.iter().map(|block| block.samples).max();
-    assert!(most < Some(20), "{most:?} samples of a small block");
+    // Without the buffers of the standard channels, which have eight samples each, and once 20.
+    let small = contents.blocks.iter().filter(|block| block.words < SMALL);
+    let most = small.map(|block| block.samples).max();
+    assert!(most < Some(6), "{most:?} samples of a small block");
     let stdout = run.seen.stdout();
     let truth: f64 = stdout.lines().nth(1).expect("words").parse().expect("a number");
     let (estimate, error) = (samples as f64 / 1e-3, (truth / 1e-3).sqrt());
