@@ -89,7 +89,8 @@ fn a_native_program_that_is_quiet_is_shown_with_what_it_has() {
     let mut line = String::new();
     BufReader::new(launcher.stdout.take().expect("piped")).read_line(&mut line).expect("a line");
     let mut screen = Terminal::top(&[path(&recording)], 24, 100);
-    let lines = screen.wait("what is alive", |lines| has(lines, "perl+0x"));
+    // Few of its functions have no names; by chance none of them is among the samples.
+    let lines = screen.wait("what is alive", |lines| has(lines, "Perl_"));
     assert!(lines[1].contains("live 1") || lines[1].contains("live 2"), "{lines:#?}");
     screen.press("q");
     assert_eq!(screen.end().code(), Some(0));
