@@ -10,15 +10,9 @@ use crate::error::{Failure, Kind};
 #[command(next_help_heading = "Heap snapshots")]
 #[group(id = "snapshots")]
 pub(crate) struct Args {
-    /// When to take heap snapshots: auto (at even steps of the work, at most 24, for 1 % of the CPU time, and at
-    /// the end, also by INT, TERM or HUP; none while the heap is below 16 MiB and the program has used less than
-    /// 2 s of CPU time), every-major (as each major collection ends), exit, signal (see
-    /// --signal), out-of-memory (as ulimit -v, the container's memory
-    /// or the machine's runs low, and before that exception is raised), request (only when `memtrail
-    /// snapshot PID` asks), off (not even then). Several may be given; of OCaml programs
-    /// request is part of all but off. A program has auto if neither this nor --above nor --every is given. For C, C++ and
-    /// Rust there are exit, request (of --every, too), off, and auto: at the end alone, if the search takes less than a
-    /// hundredth of the program's time
+    /// When to take heap snapshots; several may be given. Without this, --above and --every it is auto. OCaml programs
+    /// also take those that are asked for, unless it is off. C, C++ and Rust have exit, request (of --every, too), off,
+    /// and auto. `memtrail attach` has no exit, signal and out-of-memory
     #[arg(long = "snapshot", value_name = "WHEN", value_enum, value_delimiter = ',')]
     moments: Vec<When>,
 
@@ -49,12 +43,21 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum When {
+    /// At even steps of the work, at most 24, for 1 % of the CPU time, and at the end, also by INT, TERM or HUP. None while
+    /// the heap is below 16 MiB and the program has used less than 2 s of CPU time. Of C, C++ and Rust: at the end alone, if
+    /// the search takes less than a hundredth of the program's time
     Auto,
+    /// As each major collection ends
     EveryMajor,
+    /// At the end
     Exit,
+    /// When the signal of --signal arrives
     Signal,
+    /// As ulimit -v, the container's memory or the machine's runs low, and before that exception is raised
     OutOfMemory,
+    /// When `memtrail snapshot PID` asks, and at no other time
     Request,
+    /// Never, not even if asked
     Off,
 }
 
