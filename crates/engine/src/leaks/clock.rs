@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::Profile;
 use memtrail_profile::blocks::Row;
 use memtrail_trace::{DomainId, Source};
@@ -24,6 +25,8 @@ const MIN_SAMPLED: usize = 20;
 pub(super) struct Clock {
     /// Moments in seconds, ascending, with the samples up to each.
     moments: Vec<(f64, u64)>,
+    /// An index of them.
+    intervals: Intervals,
     /// Blocks up to each that the recorder sampled, if the history was thinned.
     sampled: Option<Vec<f64>>,
     /// Samples up to the last snapshot.
@@ -59,7 +62,7 @@ impl Clock {
     }
 
     fn of(mut moments: Vec<(f64, u64)>, end: f64) -> Self {
-        moments.sort_by(|a, b| a.0.total_cmp(&b.0));
+        moments.sort_rows_by(|a, b| a.0.total_cmp(&b.0));
         let mut sum = 0_u64;
         for (_, samples) in &mut moments {
             sum = sum.saturating_add(*samples);
@@ -67,7 +70,8 @@ impl Clock {
         }
         let before = moments.partition_point(|(at, _)| *at <= end);
         let whole = before.checked_sub(1).map_or(0, |last| moments[last].1);
-        Self { moments, whole, before, sampled: None }
+        let intervals = Intervals::of(&moments);
+        Self { moments, intervals, whole, before, sampled: None }
     }
 
     /// True if there are so few samples that it shows nothing.
@@ -107,7 +111,7 @@ impl Clock {
 
     /// Work until a moment: 1 at the last snapshot, more after it.
     pub(super) fn at(&self, moment: f64) -> f64 {
-        let place = self.moments.partition_point(|(at, _)| *at <= moment);
+        let place = self.intervals.until(&self.moments, moment);
         place.checked_sub(1).map_or(0.0, |place| self.part(self.moments[place].1))
     }
 
@@ -131,6 +135,54 @@ impl Clock {
     pub(super) fn waits_since(&self, end: f64) -> Option<f64> {
         let since = self.time(WORKED);
         (!self.stands() && since < end * WAITED).then_some(since)
+    }
+}
+
+/// Equal intervals of time, with the number of moments before each: a lookup searches one of them, not all moments. It is
+/// done twice for each block.
+#[derive(Debug, Default)]
+struct Intervals {
+    first: f64,
+    /// Number of intervals in a second.
+    scale: f64,
+    before: Vec<u32>,
+}
+
+impl Intervals {
+    /// Moments are ascending. There is an interval for each eight, within bounds.
+    fn of(moments: &[(f64, u64)]) -> Self {
+        let (Some((first, _)), Some((last, _))) = (moments.first(), moments.last()) else {
+            return Self::default();
+        };
+        let count = (moments.len() / 8).clamp(1, 1 << 20);
+        let scale = count as f64 / (last - first).max(f64::MIN_POSITIVE);
+        let mut all = Self { first: *first, scale, before: vec![0; count + 2] };
+        for (at, _) in moments {
+            let number = all.number(*at);
+            all.before[number + 1] += 1;
+        }
+        let mut sum = 0;
+        for before in &mut all.before {
+            sum += *before;
+            *before = sum;
+        }
+        all
+    }
+
+    /// Number of the interval of a moment: not less than that of an earlier one.
+    fn number(&self, moment: f64) -> usize {
+        let last = self.before.len() - 2;
+        (((moment - self.first) * self.scale) as usize).min(last)
+    }
+
+    /// Number of moments until this one, itself included.
+    fn until(&self, moments: &[(f64, u64)], moment: f64) -> usize {
+        if moments.is_empty() || moment < self.first {
+            return 0;
+        }
+        let number = self.number(moment);
+        let (from, to) = (self.before[number] as usize, self.before[number + 1] as usize);
+        from + moments[from..to].partition_point(|(at, _)| *at <= moment)
     }
 }
 
@@ -215,6 +267,25 @@ mod tests {
     /// Even work for ten seconds, then waiting.
     fn even(blocks: u32) -> Vec<(f64, u64)> {
         (1..=blocks).map(|block| (f64::from(block) * 10.0 / f64::from(blocks), 1)).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn lookups_find_what_a_search_of_all_moments_does(
+            mut times in proptest::collection::vec(0.0..50.0_f64, 0..200),
+            same in 0..40_usize,
+            asked in proptest::collection::vec(-5.0..60.0_f64, 20),
+        ) {
+            // A collection frees blocks at one moment.
+            times.extend(vec![7.25; same]);
+            times.sort_by(f64::total_cmp);
+            let moments: Vec<(f64, u64)> = times.iter().map(|at| (*at, 1)).collect();
+            let intervals = Intervals::of(&moments);
+            for at in asked.iter().chain(&times).chain(&[7.25, f64::MAX]) {
+                let expected = moments.partition_point(|(one, _)| one <= at);
+                proptest::prop_assert_eq!(intervals.until(&moments, *at), expected);
+            }
+        }
     }
 
     #[test]
