@@ -1,4 +1,4 @@
-// Builds the page into crates/server/assets: index.html, viewer.js, viewer.css.
+// Builds the page into crates/server/assets: index.html, viewer.js, viewer.css, offline.js.
 // The same sources give the same bytes; `cargo xtask test` builds again and compares.
 import { build } from "esbuild";
 import { copyFile, mkdir, readFile } from "node:fs/promises";
@@ -41,7 +41,7 @@ function buildScript(more) {
 
 await mkdir(out, { recursive: true });
 await buildScript({
-  entryPoints: { viewer: join(web, "src/main.tsx") },
+  entryPoints: { viewer: join(web, "src/main.tsx"), offline: join(web, "src/offline.ts") },
   outdir: out,
   format: "iife",
   plugins: [workerText],
@@ -49,6 +49,7 @@ await buildScript({
 await copyFile(join(web, "index.html"), join(out, "index.html"));
 
 let total = 0;
+// What is served; pages that are opened from disk have `offline.js` as well.
 for (const name of ["index.html", "viewer.css", "viewer.js"]) {
   const size = gzipSync(await readFile(join(out, name)), { level: 9 }).length;
   total += size;

@@ -4,6 +4,7 @@
 //! sources and the same compiler give the same bytes, wherever the repository lies.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,10 +13,10 @@ use crate::stamp::{self, Stamp};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 const PACKAGE: &str = "memtrail-wasm";
-/// What the engine's build leaves.
-const ENGINE: &str = "engine.wasm";
+/// The engine, compressed as pages that are opened from disk have it.
+const ENGINE: &str = "engine.wasm.xz";
 /// What the page's build leaves.
-const PAGE: [&str; 3] = ["index.html", "viewer.css", "viewer.js"];
+const PAGE: [&str; 4] = ["index.html", "viewer.css", "viewer.js", "offline.js"];
 
 /// Where built files are kept.
 pub(crate) fn assets() -> PathBuf {
@@ -25,7 +26,10 @@ pub(crate) fn assets() -> PathBuf {
 /// Build everything into the assets.
 pub(crate) fn build() -> Outcome {
     let assets = assets();
-    engine(&assets.join(ENGINE))?;
+    let packed =
+        xz(&["--compress", "--stdout", "-9e", "--check=crc32", "--threads=1"], &engine()?)?;
+    let to = assets.join(ENGINE);
+    fs::write(&to, packed).map_err(|e| format!("cannot write {}: {e}", to.display()))?;
     Stamp::of_now()?.save(&assets)?;
     page(&assets)
 }
@@ -49,8 +53,10 @@ pub(crate) fn check(with_engine: bool) -> Outcome {
     }
     let (then, now) = (Stamp::load(&assets)?, Stamp::of_now()?);
     if with_engine && then.rustc == now.rustc {
-        engine(&aside.join(ENGINE))?;
-        compare(ENGINE)?;
+        // Not the compressed files: versions of `xz` differ.
+        if engine()? != xz(&["--decompress", "--stdout"], &read(&assets.join(ENGINE))?)? {
+            different.push(ENGINE);
+        }
     } else if with_engine {
         println!("{ENGINE} was built by {}, not compared with {}", then.rustc, now.rustc);
     }
@@ -121,7 +127,8 @@ pub(crate) fn install() -> Outcome {
     run(Command::new("rustup").args(["target", "add", TARGET]).stdin(Stdio::null()))
 }
 
-fn engine(to: &Path) -> Outcome {
+/// Builds the engine.
+fn engine() -> Outcome<Vec<u8>> {
     let scratch = scratch()?;
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(repository());
@@ -137,9 +144,25 @@ fn engine(to: &Path) -> Outcome {
     }
     cargo.env("CARGO_ENCODED_RUSTFLAGS", remaps()?.join("\x1f"));
     run(&mut cargo)?;
-    let built = scratch.join(TARGET).join("wasm").join("memtrail_wasm.wasm");
-    // Not a copy, which would take on that it may be executed.
-    fs::write(to, read(&built)?).map_err(|e| format!("cannot write {}: {e}", to.display()))
+    read(&scratch.join(TARGET).join("wasm").join("memtrail_wasm.wasm"))
+}
+
+/// Runs `xz` on these bytes.
+fn xz(arguments: &[&str], bytes: &[u8]) -> Outcome<Vec<u8>> {
+    let mut command = Command::new("xz");
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut process = command.spawn().map_err(|e| format!("cannot run xz: {e}"))?;
+    let mut input = process.stdin.take().expect("it is piped");
+    let written = std::thread::scope(|scope| {
+        let writer = scope.spawn(move || input.write_all(bytes));
+        let output = process.wait_with_output();
+        (writer.join().expect("it does not panic"), output)
+    });
+    match written {
+        (Ok(()), Ok(output)) if output.status.success() => Ok(output.stdout),
+        (Err(error), _) | (_, Err(error)) => Err(format!("xz: {error}")),
+        (_, Ok(output)) => Err(format!("xz ended with {}", output.status)),
+    }
 }
 
 /// Paths that get into panic messages, without what is particular to this machine.

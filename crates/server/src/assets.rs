@@ -19,8 +19,10 @@ pub const INDEX: &str = include_str!("../assets/index.html");
 pub const SCRIPT: &str = include_str!("../assets/viewer.js");
 /// The page's style sheet, for the same.
 pub const STYLE: &str = include_str!("../assets/viewer.css");
-/// The engine as WebAssembly, gzipped, for pages that have no server.
-pub const ENGINE_GZ: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm.gz"));
+/// A script that unpacks the page's script, for the same.
+pub const OFFLINE: &str = include_str!("../assets/offline.js");
+/// The engine as WebAssembly, compressed with xz, for the same.
+pub const ENGINE_XZ: &[u8] = include_bytes!("../assets/engine.wasm.xz");
 
 /// What the server gives out. The page is its folder's index.
 pub(crate) const SERVED: [Asset; 3] = [

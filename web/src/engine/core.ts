@@ -88,7 +88,7 @@ export class Core {
   }
 }
 
-/** What an offline page holds, as it stands there: compressed with gzip. */
+/** What an offline page holds, as it stands there, compressed with gzip; but for the engine, which is unpacked. */
 export interface Parcel {
   wasm: ArrayBuffer;
   recordings: { trace: ArrayBuffer; description: string }[];
@@ -101,7 +101,7 @@ export interface Parcel {
 
 /** Unpacks the engine and its recordings. */
 export async function unpack({ wasm, recordings, snapshots, references, sources }: Parcel): Promise<Core> {
-  const core = await Core.of(await gunzip(wasm));
+  const core = await Core.of(wasm);
   for (const { trace, description } of recordings) core.add(await gunzip(trace), description);
   for (const { recording, meta, bytes, types } of snapshots) {
     core.addSnapshot(recording, await gunzip(bytes), await gunzip(types), meta);

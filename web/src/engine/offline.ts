@@ -62,22 +62,23 @@ export class OfflineEngine implements Engine {
 }
 
 async function boot(): Promise<Server> {
-  const parcel = takeParcel();
   try {
-    return await inWorker(parcel);
+    return await inWorker(await takeParcel());
   } catch (error) {
     if (error instanceof EngineError) throw error;
     // No worker here: the page itself does the work, and does not respond meanwhile.
-    const core = await unpack(takeParcel());
+    const core = await unpack(await takeParcel());
     return async (query) => core.query(query);
   }
 }
 
-function takeParcel(): Parcel {
+async function takeParcel(): Promise<Parcel> {
   const wasm = document.querySelector(WASM);
   if (!wasm) throw new EngineError("this page holds no engine");
   return {
-    wasm: fromBase64(wasm.textContent ?? ""),
+    wasm: await window.unxz(fromBase64(wasm.textContent ?? "")).catch((error: unknown) => {
+      throw new EngineError(String(error), "the file may be damaged");
+    }),
     recordings: [...document.querySelectorAll<HTMLScriptElement>(TRACE)].map((script) => ({
       trace: fromBase64(script.textContent ?? ""),
       description: script.dataset["description"] ?? "{}",
