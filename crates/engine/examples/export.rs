@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: export TRACE FORMAT OUT [CONDITION…]".into());
     };
     let engine = Engine::new(Setting::default());
-    engine.add(&fs::read(trace)?, Description::default(), |_| ())?;
+    engine.add(&fs::read(trace)?, Description::default(), &mut |_| ())?;
     let export = Export { format, filter: args.collect(), ..Export::default() };
     let query = Query::Profile(ProfileQuery::Export(export));
     let answer = engine.answer(&query)?;

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     let engine = Engine::new(Setting::default());
     let start = used();
-    engine.add(&fs::read(path)?, Description::default(), |_| ())?;
+    engine.add(&fs::read(path)?, Description::default(), &mut |_| ())?;
     println!("{:>10.1} ms  reading", used() - start);
     let queries = [
         json!({ "query": "about" }),

@@ -1,5 +1,6 @@
 //! The answer to [`Compare`].
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls::{self, Change, Label, Pattern, Status};
 use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
@@ -130,7 +131,7 @@ fn table(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> ResponseBody {
         changes.retain(|change| pattern.matches(key(change)));
     }
     let delta = |change: &Change| change.after.value - change.before.value;
-    changes.sort_by(|x, y| {
+    changes.sort_rows_by(|x, y| {
         let number = |of: &dyn Fn(&Change) -> f64| of(x).total_cmp(&of(y));
         let order = match query.sort {
             ChangeSort::Delta => number(&|change| delta(change).abs()),

@@ -1,6 +1,7 @@
 //! What differs between the blocks of two recordings, or of two filters: what was allocated by which
 //! functions or sites, without what chance explains.
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls::{Change, Status, compare_table};
 use memtrail_profile::estimate::Estimate;
 use serde::Serialize;
@@ -64,7 +65,9 @@ pub(crate) fn difference(a: &Side<'_>, b: &Side<'_>, query: &Compare) -> Differe
         recording.entities.label_key(label)
     };
     let size = |change: &Change| (change.own_after.value - change.own_before.value).abs();
-    changed.sort_by(|(x, _), (y, _)| size(y).total_cmp(&size(x)).then_with(|| key(x).cmp(key(y))));
+    changed.sort_rows_by(|(x, _), (y, _)| {
+        size(y).total_cmp(&size(x)).then_with(|| key(x).cmp(key(y)))
+    });
     let rows = changed.iter().take(query.limit).map(|(change, status)| {
         let (recording, label) = side(a, b, change);
         let name = row(&recording.entities, label);

@@ -106,7 +106,7 @@ impl Engine {
         &self,
         trace: &[u8],
         description: Description,
-        progress: impl FnMut(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<RecordingId, Error> {
         Ok(self.push(Recording::read(trace, description, progress)?))
     }
@@ -245,7 +245,7 @@ impl Engine {
         description: Description,
     ) -> Result<Grown, Error> {
         let Ok(recording) = self.get(id.0) else { return Err(Error::Empty) };
-        let new = Recording::read(trace, description, |_| ())?;
+        let new = Recording::read(trace, description, &mut |_| ())?;
         write(&recording).replace(new);
         Ok(grown(&read(&recording)))
     }

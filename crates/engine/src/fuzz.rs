@@ -20,7 +20,7 @@ use crate::setting::Setting;
 /// If `trace` is none.
 pub fn engine(trace: &[u8]) -> Engine {
     let engine = Engine::new(Setting { live: false, offline: true });
-    let id = engine.add(trace, Description::default(), |_| ()).expect("a trace");
+    let id = engine.add(trace, Description::default(), &mut |_| ()).expect("a trace");
     let snapshot = snapshot();
     let facts = SnapshotFacts::peek(&snapshot).expect("a snapshot");
     engine.add_snapshot(id, facts, Some(Arc::new(InMemory(snapshot.into()))));

@@ -5,6 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::calls::Label;
 use memtrail_profile::estimate::{Estimate, Sum};
@@ -229,7 +230,7 @@ pub(crate) fn live_sites(recording: &Recording, query: &LiveSitesQuery) -> LiveS
     }
     let mut order: Vec<usize> =
         (0..tallies.len()).filter(|number| tallies[*number].is_shown()).collect();
-    order.sort_by_key(|number| {
+    order.sort_rows_by_key(|number| {
         let tally = &tallies[*number];
         (Reverse(tally.change()), Reverse(tally.live.samples), *number)
     });
@@ -301,7 +302,7 @@ fn most(order: Vec<usize>, tallies: &[Tally]) -> Vec<usize> {
             (u128::from(samples).max(tally.change().unsigned_abs()), *number)
         })
         .collect();
-    weights.sort_by_key(|weight| Reverse(*weight));
+    weights.sort_rows_by_key(|weight| Reverse(*weight));
     weights.truncate(MAX_ROWS);
     let kept: std::collections::HashSet<usize> =
         weights.into_iter().map(|(_, number)| number).collect();

@@ -4,8 +4,6 @@
 //! refused; numbers beyond what a page could show are taken for the largest or smallest that it
 //! could.
 
-use serde::Deserialize;
-
 use crate::api_error::ApiError;
 
 /// Bytes that a query may have.
@@ -14,10 +12,30 @@ const MAX_QUERY: usize = 1 << 18;
 macro_rules! parameters {
     ($($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $field:ident: $type:ty,)* })*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Deserialize)]
-        #[serde(default, deny_unknown_fields)]
+        #[derive(Clone, Debug, PartialEq)]
         pub struct $name {
             $($(#[$about])* pub $field: $type,)*
+        }
+
+        impl $name {
+            /// Takes its fields; those that are left out are as by default.
+            pub(in crate::query) fn take(
+                #[allow(unused_mut, reason = "there are queries without fields")]
+                mut fields: $crate::query::fields::Fields,
+            ) -> Result<Self, String> {
+                #[allow(unused_mut, reason = "the same")]
+                let mut read = Self::default();
+                $(fields.take(stringify!($field), &mut read.$field)?;)*
+                fields.end(&[$(stringify!($field)),*])?;
+                Ok(read)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                let fields = $crate::query::fields::Fields::read(from)?;
+                Self::take(fields).map_err(serde::de::Error::custom)
+            }
         }
     )*};
 }
@@ -43,12 +61,11 @@ macro_rules! selections {
     )*};
 }
 
-/// An enum of the structs that have its variants' names, and whether a name is one of theirs.
+/// An enum of the structs that have its variants' names.
 macro_rules! queries {
     ($(#[$doc:meta])* $name:ident { $($(#[$about:meta])* $query:ident,)* }) => {
         $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Deserialize)]
-        #[serde(tag = "query", rename_all = "lowercase")]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum $name {
             $($(#[$about])* $query($query),)*
         }
@@ -57,16 +74,29 @@ macro_rules! queries {
             /// The names of its queries, but for capital letters.
             pub(crate) const NAMES: &[&str] = &[$(stringify!($query)),*];
 
-            pub(super) fn has(name: &str) -> bool {
-                Self::NAMES.iter().any(|known| known.to_ascii_lowercase() == name)
+            /// The query of the name at `number` in `NAMES`.
+            pub(super) fn take(
+                number: usize,
+                fields: $crate::query::fields::Fields,
+            ) -> Result<Self, String> {
+                const READ: &[fn($crate::query::fields::Fields) -> Result<$name, String>] =
+                    &[$(|fields| $query::take(fields).map($name::$query)),*];
+                READ[number](fields)
+            }
+
+            /// Finds a name in `NAMES`.
+            pub(super) fn number(name: &str) -> Option<usize> {
+                Self::NAMES.iter().position(|known| known.to_ascii_lowercase() == name)
             }
         }
     };
 }
 
+mod fields;
 mod heap;
 mod profile;
 
+use fields::Fields;
 pub use heap::*;
 pub use profile::*;
 
@@ -79,13 +109,6 @@ pub enum Query {
     Heap(HeapQuery),
 }
 
-/// What a query is called; its fields are read by its own struct.
-#[derive(Deserialize)]
-struct QueryName {
-    #[serde(rename = "query")]
-    name: String,
-}
-
 impl Query {
     /// Reads a query.
     ///
@@ -96,18 +119,23 @@ impl Query {
             let message = format_args!("a query of {} bytes, more than {MAX_QUERY}", bytes.len());
             return Err(ApiError::bad(message));
         }
-        let malformed =
-            |what: &dyn std::fmt::Display| ApiError::bad(format_args!("malformed query: {what}"));
-        let QueryName { name } =
-            serde_json::from_slice(bytes).map_err(|error| malformed(&error))?;
-        let query = if ProfileQuery::has(&name) {
-            serde_json::from_slice(bytes).map(Self::Profile)
-        } else if HeapQuery::has(&name) {
-            serde_json::from_slice(bytes).map(Self::Heap)
+        Self::read(bytes).map_err(|error| ApiError::bad(format_args!("malformed query: {error}")))
+    }
+
+    fn read(bytes: &[u8]) -> Result<Self, String> {
+        let mut json = serde_json::Deserializer::from_slice(bytes);
+        let mut fields = Fields::read(&mut json).map_err(|error| error.to_string())?;
+        json.end().map_err(|error| error.to_string())?;
+        let mut name = None;
+        fields.take("query", &mut name)?;
+        let name: String = name.ok_or("missing field `query`")?;
+        if let Some(number) = ProfileQuery::number(&name) {
+            ProfileQuery::take(number, fields).map(Self::Profile)
+        } else if let Some(number) = HeapQuery::number(&name) {
+            HeapQuery::take(number, fields).map(Self::Heap)
         } else {
-            return Err(malformed(&format_args!("nothing is called {name:?}")));
-        };
-        query.map_err(|error| malformed(&error))
+            Err(format!("nothing is called {name:?}"))
+        }
     }
 }
 

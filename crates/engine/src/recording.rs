@@ -53,7 +53,7 @@ impl Recording {
     pub(crate) fn read(
         trace: &[u8],
         description: Description,
-        progress: impl FnMut(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<Self, Error> {
         let threads = description.threads.clone().map(Into::into);
         let rates = description.rates.clone().map(Into::into);

@@ -10,6 +10,7 @@
 
 use std::collections::BTreeMap;
 
+use memtrail_order::SortRows as _;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -147,7 +148,7 @@ impl ResponseBody {
             columns.push((place.at, name, column));
         }
         // The map has them by name; those without elements share their place with the next.
-        columns.sort_by_key(|&(at, _, ref column)| (at, !column.is_empty()));
+        columns.sort_rows_by_key(|&(at, _, ref column)| (at, !column.is_empty()));
         let columns = columns.into_iter().map(|(_, name, column)| (name, column)).collect();
         Ok(Self { header, columns })
     }

@@ -52,7 +52,7 @@ pub(crate) fn add(engine: &Engine, recording: &Recording) -> Result<RecordingId,
     let unreadable = |error| Failure::unreadable(&recording.trace, &error);
     let bytes = trace_file::open(recording).map_err(unreadable)?;
     let mut progress = Progress::new();
-    let read = engine.add(&bytes, describe(recording), |events| progress.tell(events));
+    let read = engine.add(&bytes, describe(recording), &mut |events| progress.tell(events));
     read.map_err(|error| no_trace(&recording.trace, &error))
 }
 

@@ -10,6 +10,7 @@
 
 use std::cmp::Reverse;
 
+use memtrail_order::SortRows as _;
 use memtrail_trace::{Code, FileId, FunctionId, Site, StackId, Tables};
 use rustc_hash::FxHashMap;
 
@@ -129,12 +130,12 @@ pub fn hotspots(samples: &StackSamples, tables: &Tables) -> Vec<Hotspot> {
         }
     }
     for hotspot in &mut found {
-        hotspot.positions.sort_unstable_by_key(|&(at, count)| (Reverse(count), at));
-        hotspot.callers.sort_by_cached_key(|caller| {
+        hotspot.positions.sort_rows_by_key(|&(at, count)| (Reverse(count), at));
+        hotspot.callers.sort_rows_by_cached_key(|caller| {
             (Reverse(caller.samples), caller.total, caller.place.names(tables))
         });
     }
-    found.sort_by_cached_key(|spot| (Reverse(spot.samples), spot.place.names(tables)));
+    found.sort_rows_by_cached_key(|spot| (Reverse(spot.samples), spot.place.names(tables)));
     found
 }
 

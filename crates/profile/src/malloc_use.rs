@@ -6,6 +6,7 @@
 
 use std::cmp::Reverse;
 
+use memtrail_order::SortRows as _;
 use memtrail_trace::malloc::{DOMAIN, native_address};
 use memtrail_trace::{Site, Source, StackId};
 use rustc_hash::FxHashMap;
@@ -121,7 +122,7 @@ impl MallocUse {
         for allocator in [Allocator::Ocaml, Allocator::Runtime, Allocator::Native] {
             let mut own: Vec<_> =
                 places.iter().filter(|((known, _), _)| *known == allocator).collect();
-            own.sort_by_key(|((_, site), sum)| {
+            own.sort_rows_by_key(|((_, site), sum)| {
                 (Reverse(sum.samples), site.map(|site| (site.function.0, site.file.0, site.line)))
             });
             let named = own.iter().take(sites).map(|((_, site), sum)| {
@@ -151,7 +152,7 @@ impl MallocUse {
                 });
             }
         }
-        found.sort_by_key(|part| Reverse(part.bytes));
+        found.sort_rows_by_key(|part| Reverse(part.bytes));
         let explained = found.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
         Some(Self {
             allocators: found,

@@ -1,5 +1,8 @@
 //! A whole trace, read and put in order.
 
+use std::convert::Infallible;
+use std::ops::ControlFlow;
+
 use memtrail_trace::rates::RateChanges;
 use memtrail_trace::{Anomalies, BlockId, Detail, Error, Locations, Reader, StackTree, TraceInfo};
 
@@ -41,7 +44,7 @@ pub struct Profile {
 
 impl Profile {
     /// Reads a trace. `progress` is called with the number of events so far, every million or so.
-    pub fn read(trace: &[u8], progress: impl FnMut(u64)) -> Result<Self, Error> {
+    pub fn read(trace: &[u8], progress: &mut dyn FnMut(u64)) -> Result<Self, Error> {
         Self::read_with(trace, None, None, progress)
     }
 
@@ -51,7 +54,7 @@ impl Profile {
         trace: &[u8],
         threads: Option<ThreadLog>,
         rates: Option<RateChanges>,
-        mut progress: impl FnMut(u64),
+        progress: &mut dyn FnMut(u64),
     ) -> Result<Self, Error> {
         let reader = Reader::new(trace)?;
         let info = reader.info().clone();
@@ -63,13 +66,15 @@ impl Profile {
             builder.rates(rates);
         }
         let mut events = 0_u64;
-        let decoded = reader.for_each(Detail::Stacks, |event, _| {
+        let read = reader.try_for_each(Detail::Stacks, |event, _| {
             builder.event(event);
             events += 1;
             if events.is_multiple_of(1 << 20) {
                 progress(events);
             }
+            ControlFlow::<Infallible>::Continue(())
         });
+        let ControlFlow::Continue(decoded) = read;
         let tables = (decoded.tables.locations, decoded.tables.stacks);
         Ok(Self::new(info, builder, tables, decoded.anomalies))
     }

@@ -3,6 +3,7 @@
 //! The place of a block is that of the innermost site of its backtrace, inlined functions
 //! included; [`allocating`] has the frames that are passed over.
 
+use memtrail_order::SortRows as _;
 use memtrail_trace::{FileId, FrameId, FunctionId, Locations, Site, StackId};
 use rustc_hash::FxHashMap;
 
@@ -181,7 +182,7 @@ impl<'a> Places<'a> {
         }
         let mut totals: Vec<_> =
             totals.into_iter().enumerate().filter(|(_, total)| total.sum.recorded > 0).collect();
-        totals.sort_by_key(|&(place, total)| (std::cmp::Reverse(total.sum.samples), place));
+        totals.sort_rows_by_key(|&(place, total)| (std::cmp::Reverse(total.sum.samples), place));
         totals
     }
 }

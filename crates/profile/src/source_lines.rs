@@ -1,5 +1,6 @@
 //! What each line of a source file allocates: itself, and inside the calls that are made there.
 
+use memtrail_order::SortRows as _;
 use memtrail_trace::{FileId, StackId};
 use rustc_hash::FxHashMap;
 
@@ -67,6 +68,6 @@ pub fn source_lines(profile: &Profile, filter: &Resolved, file: FileId) -> Vec<S
         }
     }
     let mut lines: Vec<SourceLine> = of_line.into_values().collect();
-    lines.sort_unstable_by_key(|figures| figures.line);
+    lines.sort_rows_by_key(|figures| figures.line);
     lines
 }

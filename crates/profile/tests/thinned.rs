@@ -129,7 +129,7 @@ fn thinned_histories_are_unbiased_and_claim_the_errors_that_they_have() {
     for seed in 1..=runs {
         let History { all, trace, thinned } = history(seed);
         assert!(thinned > 1, "it was thinned {thinned} times");
-        let profile = Profile::read(&trace, |_| ()).unwrap();
+        let profile = Profile::read(&trace, &mut |_| ()).unwrap();
         assert!(profile.damage.is_empty() && profile.inconsistent.total() == 0);
         let blocks = &profile.blocks;
         for (question, is_meant) in QUESTIONS {

@@ -294,7 +294,7 @@ impl Agreement {
 /// Adds what a trace says of each site, in all and alive at each moment.
 fn estimate(history: &History, sums: &mut [[Sum; 1 + MOMENTS.len()]; SITES.len()]) -> Profile {
     let rates = Some(history.rates.clone());
-    let profile = Profile::read_with(&history.trace, None, rates, |_| ()).unwrap();
+    let profile = Profile::read_with(&history.trace, None, rates, &mut |_| ()).unwrap();
     assert!(profile.damage.is_empty() && profile.inconsistent.total() == 0);
     let blocks = &profile.blocks;
     for row in blocks.rows() {

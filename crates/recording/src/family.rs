@@ -13,6 +13,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memtrail_order::SortRows as _;
+
 use crate::description::{Description, TRACE_FILE};
 use crate::folder::{DESCRIPTION_FILE, Error, Recording};
 
@@ -74,7 +76,9 @@ impl Family {
             let description = recording.as_ref().ok()?.description.as_ref()?;
             Some(description.clock.start_unix_us)
         };
-        found.sort_by_key(|(name, recording)| (began(recording).unwrap_or(u64::MAX), name.clone()));
+        found.sort_rows_by_key(|(name, recording)| {
+            (began(recording).unwrap_or(u64::MAX), name.clone())
+        });
         let facts = found.iter().map(|(_, recording)| {
             let description = recording.as_ref().ok()?.description.as_ref()?;
             Some(Facts::of(description))

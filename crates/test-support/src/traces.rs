@@ -95,7 +95,7 @@ pub fn write(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named>) -> V
 
 /// Writes a trace and reads it; nothing may be wrong with it.
 pub fn profile(rate: f64, blocks: &[Spec], sites: impl Fn(u64) -> Vec<Named>) -> Profile {
-    let profile = Profile::read(&write(rate, blocks, sites), |_| {}).unwrap();
+    let profile = Profile::read(&write(rate, blocks, sites), &mut |_| {}).unwrap();
     assert_eq!((profile.damage.serious(), profile.inconsistent.total()), (0, 0));
     profile
 }

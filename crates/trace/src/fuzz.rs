@@ -48,7 +48,8 @@ pub fn read(bytes: &[u8]) {
     }
     reader.for_each(Detail::Marks, |_, _| {});
     let part = Part { trace: &reader, name: b"process", file: b"", freed: Some(decoded.end) };
-    if let Ok((merged, _)) = merge(&[part, part], reader.info(), Vec::new(), |_| {}) {
+    let mut merged = Vec::new();
+    if merge(&[part, part], reader.info(), &mut merged, &mut |_| {}).is_ok() {
         Reader::new(&merged).expect("what was written can be read");
     }
 }

@@ -44,34 +44,34 @@ pub struct Copied {
     pub to: (DomainId, BlockId),
 }
 
-/// Writes all parts, one after the other, into one trace, and gives back `out` and what was known at the end
-/// of each part. `info` is the first packet: its rate must be that of all parts, and its time not later than
+/// Writes all parts, one after the other, into one trace, and gives what was known at the end of each part. `info` is the first packet: its rate must be that of all parts, and its time not later than
 /// that of any. `copied` is called for each block that is written.
 ///
 /// # Errors
 /// Those of `out`; and if there are more domains in all than the format has numbers for.
-pub fn merge<W: Write>(
+pub fn merge<'a>(
     parts: &[Part<'_>],
     info: &TraceInfo,
-    out: W,
-    mut copied: impl FnMut(Copied),
-) -> io::Result<(W, Vec<Decoded>)> {
+    out: &'a mut dyn Write,
+    copied: &'a mut dyn FnMut(Copied),
+) -> io::Result<Vec<Decoded>> {
     let mut merging = Merging {
         writer: TraceWriter::new(out, info)?,
         codes: Codes::default(),
         next_domain: 0,
-        copied: &mut copied,
+        copied,
     };
     let decoded = parts
         .iter()
         .enumerate()
         .map(|(index, part)| merging.part(index, part))
         .collect::<io::Result<_>>()?;
-    Ok((merging.writer.finish()?, decoded))
+    merging.writer.finish()?;
+    Ok(decoded)
 }
 
-struct Merging<'a, W> {
-    writer: TraceWriter<W>,
+struct Merging<'a> {
+    writer: TraceWriter<&'a mut dyn Write>,
     codes: Codes,
     /// The next number that no domain has.
     next_domain: u32,
@@ -92,7 +92,7 @@ struct Copying {
     backtrace: Vec<Code>,
 }
 
-impl<W: Write> Merging<'_, W> {
+impl Merging<'_> {
     fn part(&mut self, index: usize, part: &Part<'_>) -> io::Result<Decoded> {
         let mut copying = Copying {
             part: index,

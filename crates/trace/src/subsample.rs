@@ -164,7 +164,7 @@ pub fn to_fit(
     rates: &RateChanges,
     room: Room,
     whole: Bytes,
-    measure: impl Fn(&[u8]) -> Bytes,
+    measure: &dyn Fn(&[u8]) -> Bytes,
 ) -> io::Result<Fitted> {
     // Names do not get fewer, so the factor is this one or larger.
     let mut factor = (whole.0 as f64 / room.bytes.0.max(1) as f64).max(1.0);
@@ -218,7 +218,8 @@ mod tests {
     fn a_trace_that_fits_keeps_all_its_blocks() {
         let reader = Reader::new(TRACE).unwrap();
         let room = Room { bytes: Bytes(1 << 30), blocks: 1 << 30 };
-        let fitted = to_fit(&reader, &RateChanges::default(), room, reader.size(), length).unwrap();
+        let fitted =
+            to_fit(&reader, &RateChanges::default(), room, reader.size(), &length).unwrap();
         assert_eq!((fitted.kept, fitted.factor), (fitted.of, 1.0));
     }
 
@@ -243,7 +244,7 @@ mod tests {
                 passes.set(passes.get() + 1);
                 length(trace)
             };
-            let fitted = to_fit(&reader, &rates, room, reader.size(), measure).unwrap();
+            let fitted = to_fit(&reader, &rates, room, reader.size(), &measure).unwrap();
             assert!(passes.get() <= 3, "{} passes", passes.get());
             assert!(fitted.trace.len() as u64 <= bytes && fitted.kept <= blocks, "{fitted:?}");
             assert!(fitted.kept > 500, "{} of {}", fitted.kept, fitted.of);

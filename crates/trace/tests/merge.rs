@@ -63,7 +63,8 @@ fn merged(parts: &[Part<'_>]) -> (Vec<u8>, Vec<Copied>) {
     let start = parts.iter().map(|part| part.trace.info().start).min().expect("a part");
     let info = TraceInfo { start, ..parts[0].trace.info().clone() };
     let mut copied = Vec::new();
-    let (trace, decoded) = merge(parts, &info, Vec::new(), |block| copied.push(block)).unwrap();
+    let mut trace = Vec::new();
+    let decoded = merge(parts, &info, &mut trace, &mut |block| copied.push(block)).unwrap();
     assert_eq!(decoded.len(), parts.len());
     (trace, copied)
 }

@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use memtrail_heap::graph::Graph;
 use memtrail_heap::read::{Error, Strength};
 use memtrail_heap::{BlockIndex, Bytes, Derivation, Words};
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -140,7 +141,7 @@ pub(crate) fn coverage(
             bytes: Words(words).bytes(),
         })
         .collect();
-    stops.sort_by(|a, b| (Reverse(a.bytes), &a.reason).cmp(&(Reverse(b.bytes), &b.reason)));
+    stops.sort_rows_by(|a, b| (Reverse(a.bytes), &a.reason).cmp(&(Reverse(b.bytes), &b.reason)));
     coverage.stops = stops;
     Ok(coverage)
 }
@@ -160,7 +161,7 @@ fn rejected(flow: &Flow<'_>) -> Vec<Rejected> {
         rejected.block = rejected.block.min(found.block);
     }
     let mut rejected: Vec<Rejected> = alike.into_values().collect();
-    rejected.sort_by_key(|rejected| (Reverse(rejected.count), rejected.block, rejected.tag));
+    rejected.sort_rows_by_key(|rejected| (Reverse(rejected.count), rejected.block, rejected.tag));
     rejected.truncate(MAX_REJECTED);
     rejected
 }

@@ -6,6 +6,7 @@ use std::io;
 use hashbrown::HashMap;
 use memtrail_heap::graph::{Column, Place};
 use memtrail_heap::{BlockType, BlockTypes, Derivation, FieldNames};
+use memtrail_order::SortRows as _;
 use memtrail_types::Field;
 use memtrail_types::term::{Definition, LabelledField};
 use rustc_hash::FxBuildHasher;
@@ -57,7 +58,7 @@ pub(crate) fn block_types(
         number_of[place_of(shape, derivation)] = number;
     }
     let mut order: Vec<usize> = (0..types.len()).collect();
-    order.sort_by_key(|number| Reverse(types[*number].1));
+    order.sort_rows_by_key(|number| Reverse(types[*number].1));
     let mut ids = vec![0u16; types.len()];
     for (id, number) in (1..).zip(order.iter().take(MAX_TYPES)) {
         ids[*number] = id;

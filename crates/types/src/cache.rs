@@ -7,6 +7,8 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use memtrail_order::SortRows as _;
+
 use crate::trusted_folder;
 
 /// The first part of the names of helpers.
@@ -67,7 +69,7 @@ pub(crate) fn remove_old(folder: &Path, prefix: &str, used: &Path, limits: Limit
             Some((metadata.modified().ok()?, metadata.len(), entry.path()))
         })
         .collect();
-    files.sort_by_key(|(time, ..)| std::cmp::Reverse(*time));
+    files.sort_rows_by_key(|(time, ..)| std::cmp::Reverse(*time));
     let oldest = SystemTime::now().checked_sub(MAX_UNUSED);
     let mut bytes = fs::metadata(used).map_or(0, |metadata| metadata.len());
     for (number, (time, size, path)) in files.into_iter().enumerate() {

@@ -5,6 +5,8 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use memtrail_order::SortRows as _;
+
 use crate::digest::Digest;
 
 /// More folders than this are not searched; links may make trees endless.
@@ -40,7 +42,7 @@ impl Files {
             self.folders += 1;
             let Ok(entries) = fs::read_dir(&folder) else { continue };
             let mut entries: Vec<_> = entries.flatten().collect();
-            entries.sort_by_key(fs::DirEntry::file_name);
+            entries.sort_rows_by_key(fs::DirEntry::file_name);
             for entry in entries {
                 let path = entry.path();
                 // Links to folders are followed, as build systems make them.
@@ -64,7 +66,7 @@ impl Files {
     pub fn of(&self, unit: &str) -> Vec<&Path> {
         let mut files: Vec<&Path> =
             self.by_unit.get(unit).into_iter().flatten().map(PathBuf::as_path).collect();
-        files.sort_by_key(|file| rank(file));
+        files.sort_rows_by_key(|file| rank(file));
         files
     }
 }

@@ -8,6 +8,8 @@
 
 use std::collections::HashMap;
 
+use memtrail_order::SortRows as _;
+
 use crate::program::{Member, ProgramUnit};
 use crate::slot::{Slot, SlotKind};
 use crate::term::{Content, TypeTable};
@@ -20,7 +22,7 @@ const SEPARATORS: [&str; 2] = ["__", "."];
 pub(crate) fn add_members(program: &[ProgramUnit], units: &mut Vec<Unit>, table: &TypeTable) {
     let mut members: Vec<&Member> = program.iter().flat_map(|unit| &unit.members).collect();
     // A pack in a pack comes before what is in it.
-    members.sort_by_key(|member| member.name.len());
+    members.sort_rows_by_key(|member| member.name.len());
     let mut places: HashMap<String, usize> =
         units.iter().enumerate().map(|(place, unit)| (unit.name.clone(), place)).collect();
     for member in members {

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use memtrail_order::SortRows as _;
 use thiserror::Error;
 
 use crate::compiler::Compiler;
@@ -135,7 +136,7 @@ fn in_order<'a>(
     let mut order: Vec<&Compiler> =
         compilers.iter().filter(|compiler| counts.contains_key(compiler.magic.as_str())).collect();
     // Stable: of equal ones the first that was found.
-    order.sort_by_key(|compiler| {
+    order.sort_rows_by_key(|compiler| {
         let count = counts.get(compiler.magic.as_str()).copied().unwrap_or(0);
         (!is_programs(compiler), std::cmp::Reverse(count))
     });

@@ -35,7 +35,7 @@ impl Page {
                 self.engine.add_without_trace(description);
                 return true;
             }
-            Ok(description) => match self.engine.add(trace, description, |_| {}) {
+            Ok(description) => match self.engine.add(trace, description, &mut |_| {}) {
                 Ok(_) => return true,
                 Err(error) => ApiError::bad(error),
             },

@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, KindId, MergedPath, OwnerRow};
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 use memtrail_profile::estimate::Estimate;
 
 use super::allocated::Allocated;
@@ -52,7 +53,7 @@ pub(super) fn why(
     let rows: HashMap<RootNodeId, &OwnerRow> =
         loaded.owners().rows.iter().map(|row| (row.owner, row)).collect();
     let mut owners: Vec<(RootNodeId, (Counted, BlockIndex))> = of_owner.into_iter().collect();
-    owners.sort_by_key(|(owner, (counted, _))| (Reverse(counted.bytes), *owner));
+    owners.sort_rows_by_key(|(owner, (counted, _))| (Reverse(counted.bytes), *owner));
     let owner_count = owners.len();
     let limit = query.limit.min(MAX_ROWS);
     let owners = owners.into_iter().take(limit).filter_map(|(owner, (counted, example))| {

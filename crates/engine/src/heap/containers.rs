@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::{Node, SUPER_ROOT};
 use memtrail_heap::query::Container;
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls::Pattern;
 use serde::Serialize;
 
@@ -56,10 +57,10 @@ pub(super) fn containers(
     match query.sort {
         // They are in this order.
         ContainerSort::Retained => {}
-        ContainerSort::Entries => rows.sort_by_key(|row| Reverse(row.entries)),
-        ContainerSort::Wasted => rows.sort_by_key(|row| Reverse(row.waste.sum())),
-        ContainerSort::External => rows.sort_by_key(|row| Reverse(row.retained_external)),
-        ContainerSort::Name => rows.sort_by(|a, b| b.r#type.cmp(&a.r#type)),
+        ContainerSort::Entries => rows.sort_rows_by_key(|row| Reverse(row.entries)),
+        ContainerSort::Wasted => rows.sort_rows_by_key(|row| Reverse(row.waste.sum())),
+        ContainerSort::External => rows.sort_rows_by_key(|row| Reverse(row.retained_external)),
+        ContainerSort::Name => rows.sort_rows_by(|a, b| b.r#type.cmp(&a.r#type)),
     }
     if !query.descending {
         rows.reverse();

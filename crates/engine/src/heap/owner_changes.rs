@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{OwnerRow, Summary};
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::loaded::LoadedSnapshot;
@@ -57,7 +58,7 @@ impl OwnerChanges {
         for row in &mut sum.rows {
             row.share = row.owned.share_of(sum.alive);
         }
-        sum.rows.sort_by_key(|row| std::cmp::Reverse(row.size()));
+        sum.rows.sort_rows_by_key(|row| std::cmp::Reverse(row.size()));
         Some(sum)
     }
 
@@ -206,7 +207,7 @@ pub(super) fn owner_changes(
         row.share = row.owned.share_of(alive);
         row.name = shown(&row.name);
     }
-    rows.sort_by_key(|row| std::cmp::Reverse(row.size()));
+    rows.sort_rows_by_key(|row| std::cmp::Reverse(row.size()));
     let count = rows.len();
     rows.truncate(MAX_ROWS);
     Ok(OwnerChanges {

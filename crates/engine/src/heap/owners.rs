@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use memtrail_heap::graph::Node;
 use memtrail_heap::query::{self, OwnerRow};
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls::Pattern;
 use serde::Serialize;
 
@@ -99,9 +100,9 @@ pub(super) fn owners(
     match query.sort {
         // They are in this order.
         OwnerSort::Owned => {}
-        OwnerSort::Retained => rows.sort_by_key(|row| Reverse(row.retained)),
-        OwnerSort::External => rows.sort_by_key(|row| Reverse(row.owned_external)),
-        OwnerSort::Name => rows.sort_by_cached_key(|row| Reverse(row.name())),
+        OwnerSort::Retained => rows.sort_rows_by_key(|row| Reverse(row.retained)),
+        OwnerSort::External => rows.sort_rows_by_key(|row| Reverse(row.owned_external)),
+        OwnerSort::Name => rows.sort_rows_by_cached_key(|row| Reverse(row.name())),
     }
     if !query.descending {
         rows.reverse();
@@ -159,6 +160,6 @@ fn kinds(rows: &[OwnerRow]) -> Vec<OwnerKind> {
             }),
         }
     }
-    kinds.sort_by_key(|kind| Reverse(kind.owned + kind.owned_external));
+    kinds.sort_rows_by_key(|kind| Reverse(kind.owned + kind.owned_external));
     kinds
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::hash::Hash;
 
 use memtrail_heap::BlockIndex;
+use memtrail_order::SortRows as _;
 use memtrail_profile::Profile;
 use serde::Serialize;
 
@@ -96,7 +97,7 @@ impl<K: Clone + Eq + Hash> PathTree<K> {
     ) -> Vec<SampledBox> {
         let mut order: Vec<usize> = (0..self.boxes.len()).collect();
         // What is in a box has no more samples than it, and came later.
-        order.sort_by_key(|at| (Reverse(self.boxes[*at].samples), *at));
+        order.sort_rows_by_key(|at| (Reverse(self.boxes[*at].samples), *at));
         order.truncate(limit.min(MAX_BOXES));
         let mut places: HashMap<u32, u32> = HashMap::new();
         let mut budget = Budget::large();

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use memtrail_heap::graph::SUPER_ROOT;
 use memtrail_heap::query;
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 use memtrail_profile::allocating_frame::allocating;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::calls::Label;
@@ -301,7 +302,7 @@ impl Groups {
             SiteOrder::Alive => self.alive[group].samples,
             SiteOrder::Retained => sums[group].retained.0,
         };
-        groups.sort_by_key(|group| (Reverse(figure(*group)), *group));
+        groups.sort_rows_by_key(|group| (Reverse(figure(*group)), *group));
         groups
     }
 }

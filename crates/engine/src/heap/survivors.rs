@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls::Label;
 use memtrail_trace::BlockId;
 use serde::Serialize;
@@ -231,7 +232,7 @@ fn order(groups: &[Group], order: SurvivorOrder) -> Vec<usize> {
             Reverse(u64::MAX - groups[*number].survived.median_moment().unwrap_or(u64::MAX))
         }
     };
-    numbers.sort_by_cached_key(|number| (figure(number), *number));
+    numbers.sort_rows_by_cached_key(|number| (figure(number), *number));
     numbers
 }
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls::{Entity, Label};
 use serde::Serialize;
 
@@ -102,7 +103,7 @@ pub(super) fn who(
     let samples = whole.samples().max(1) as f64;
     let mut groups: Vec<(Option<Label>, (Tally, Live))> = groups.into_iter().collect();
     let key = |label: Option<Label>| label.map_or("", |label| recording.entities.label_key(label));
-    groups.sort_by_key(|(label, (tally, _))| (Reverse(tally.samples()), key(*label)));
+    groups.sort_rows_by_key(|(label, (tally, _))| (Reverse(tally.samples()), key(*label)));
     let count = groups.len();
     let mut bounds = Rows::new(query.limit);
     let room = bounds.affordable(&groups, |(label, _)| 2000 + key(*label).len() * 2).len();

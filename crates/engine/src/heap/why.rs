@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::{self, AllocatedBy, MergedPath, OwnerRow};
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 use memtrail_profile::calls;
 use memtrail_trace::Site;
 use serde::Serialize;
@@ -146,7 +147,7 @@ pub(super) fn why(
     let rows: HashMap<RootNodeId, &OwnerRow> =
         loaded.owners().rows.iter().map(|row| (row.owner, row)).collect();
     let mut owners: Vec<(RootNodeId, (Tally, BlockIndex))> = of_owner.into_iter().collect();
-    owners.sort_by_key(|(owner, (tally, _))| (Reverse(tally.samples()), *owner));
+    owners.sort_rows_by_key(|(owner, (tally, _))| (Reverse(tally.samples()), *owner));
     let owner_count = owners.len();
     let owners = owners.into_iter().take(query.limit.min(MAX_ROWS)).filter_map(
         |(owner, (tally, example))| {

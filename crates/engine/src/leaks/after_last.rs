@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 use memtrail_trace::{Site, Source};
 
 use super::clock::Clock;
@@ -69,7 +70,7 @@ pub(super) fn after_last(
             })
         })
         .collect();
-    found.sort_by(|a, b| (Reverse(a.bytes), &a.owner).cmp(&(Reverse(b.bytes), &b.owner)));
+    found.sort_rows_by(|a, b| (Reverse(a.bytes), &a.owner).cmp(&(Reverse(b.bytes), &b.owner)));
     let sum: u64 = found.iter().map(|site| site.bytes.0).sum();
     let is_large = sum as f64 >= LEAST.max(SHARE * alive.0 as f64);
     if is_large { found } else { Vec::new() }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_trace::StackId;
 
 use super::own_code::OwnCode;
@@ -36,7 +37,7 @@ pub(super) fn callers(
             None => sums.push((caller.clone(), samples)),
         }
     }
-    sums.sort_by_key(|(_, sum)| Reverse(*sum));
+    sums.sort_rows_by_key(|(_, sum)| Reverse(*sum));
     let share = |(place, sum)| CallerShare { place, share: sum as f64 / all.max(1) as f64 };
     sums.into_iter().map(share).collect()
 }

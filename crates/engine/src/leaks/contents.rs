@@ -7,6 +7,7 @@ use memtrail_heap::contents::{Structure, Structures};
 use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
 use memtrail_heap::query::{AllocatedBy, AllocatedPart, KindId};
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 
 use crate::api_error::ApiError;
 use crate::heap::allocated::Allocated;
@@ -99,7 +100,7 @@ pub(super) fn contents(
             KindSum { allocated: by, ..kind_sum(loaded, kind, blocks, words, example) }
         };
         contents.kinds = kinds.into_iter().map(sum).collect();
-        contents.kinds.sort_by(|a, b| (b.bytes, &a.name).cmp(&(a.bytes, &b.name)));
+        contents.kinds.sort_rows_by(|a, b| (b.bytes, &a.name).cmp(&(a.bytes, &b.name)));
     }
     for ephemeron in &heap.snapshot.ephemerons {
         if let Some(number) = owner(ephemeron.block) {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::Node;
+use memtrail_order::SortRows as _;
 use memtrail_trace::StackId;
 
 use super::callers::callers;
@@ -171,7 +172,7 @@ impl<'s> Samples<'s> {
             *sum += blocks.samples(one.row);
         }
         let mut sums: Vec<(Live, u64)> = sums.into_values().collect();
-        sums.sort_by_key(|(one, sum)| (Reverse(*sum), one.row));
+        sums.sort_rows_by_key(|(one, sum)| (Reverse(*sum), one.row));
         sums
     }
 
@@ -196,7 +197,7 @@ fn places_by_share(
             None => sums.push((places, of_stack)),
         }
     }
-    sums.sort_by_key(|(_, sum)| Reverse(*sum));
+    sums.sort_rows_by_key(|(_, sum)| Reverse(*sum));
     let all = samples.count(&owner.live).max(1) as f64;
     sums.into_iter().map(|(places, sum)| (places, sum as f64 / all)).collect()
 }

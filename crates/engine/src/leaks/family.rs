@@ -1,6 +1,7 @@
 //! Leak suspects of all processes of a family: those of each, ranked together.
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::{Conclusion, LeakVerdict, LeaksResponse, Suspect, UnreachableResponse, descriptions};
@@ -72,7 +73,7 @@ pub fn with_sites(
     let Some(sites) = sites else { return owners };
     owners.suspects.extend(sites.suspects);
     let grown = |suspect: &Suspect| suspect.growth.grown;
-    owners.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
+    owners.suspects.sort_rows_by(|a, b| grown(b).total_cmp(&grown(a)));
     owners.left_out += sites.left_out;
     owners.cleared.extend(sites.cleared);
     let of_malloc = |line| format!("memory from malloc: {line}");
@@ -106,7 +107,7 @@ pub(crate) fn ranked(members: Vec<Member>, limit: usize) -> FamilyLeaksResponse 
         all.suspects.extend(leaks.suspects.into_iter().map(of));
     }
     let grown = |of: &ProcessSuspect| of.suspect.growth.grown;
-    all.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
+    all.suspects.sort_rows_by(|a, b| grown(b).total_cmp(&grown(a)));
     all.suspects.truncate(limit);
     all
 }

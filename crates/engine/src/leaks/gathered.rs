@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::query::Summary;
+use memtrail_order::SortRows as _;
 use memtrail_trace::{Site, Source, StackId};
 
 use super::clock::Clock;
@@ -266,7 +267,7 @@ pub(super) fn with_births(
     alive: impl Iterator<Item = (f64, f64)>,
 ) -> OwnerEvidence {
     let mut alive: Vec<(f64, f64)> = alive.collect();
-    alive.sort_by(|a, b| a.0.total_cmp(&b.0));
+    alive.sort_rows_by(|a, b| a.0.total_cmp(&b.0));
     let (births, weights) = subsampled(&alive, MAX_DATES).into_iter().unzip();
     OwnerEvidence { live: alive.len() as u64, births, weights, ..owner }
 }
@@ -275,7 +276,7 @@ pub(super) fn with_births(
 pub(super) fn freed(lifetimes: &[Lifetime]) -> Vec<Life> {
     let life = |of: &Lifetime| Some(Life { born: of.allocated, died: of.freed?, bytes: of.bytes });
     let mut lives: Vec<Life> = lifetimes.iter().filter_map(life).collect();
-    lives.sort_by(|a, b| a.born.total_cmp(&b.born));
+    lives.sort_rows_by(|a, b| a.born.total_cmp(&b.born));
     let all = lives.len() as f64;
     let mut lives = subsampled(&lives, MAX_DATES);
     // Each of those that are left stands for others.
@@ -306,7 +307,7 @@ pub(super) fn replaced_in(all: &[Lifetime], bytes: u64) -> Vec<(f64, u64)> {
     // Small blocks of the same line come and go.
     let least = last.size / CHAIN;
     let mut blocks: Vec<&Lifetime> = all.iter().filter(|block| block.size >= least).collect();
-    blocks.sort_by(|a, b| a.allocated.total_cmp(&b.allocated));
+    blocks.sort_rows_by(|a, b| a.allocated.total_cmp(&b.allocated));
     let grows = |two: &[&Lifetime]| two[1].size as f64 >= two[0].size as f64 * REPLACED;
     if last.size * 2 < bytes || !blocks.windows(2).all(grows) {
         return Vec::new();

@@ -48,6 +48,7 @@ use std::collections::HashMap;
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::{RootNodeId, SUPER_ROOT};
 use memtrail_heap::query;
+use memtrail_order::SortRows as _;
 
 pub use descriptions::{advice, of_process};
 pub use family::{FamilyLeaksResponse, ProcessLeaks, ProcessSuspect, with_sites};
@@ -212,7 +213,7 @@ fn merged<'s>(
     }
     let (suspects, mut others): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(judged, _)| judged.class.is_suspect());
-    others.sort_by_key(|(_, owner)| std::cmp::Reverse(owner.bytes()));
+    others.sort_rows_by_key(|(_, owner)| std::cmp::Reverse(owner.bytes()));
     (suspects, others)
 }
 

@@ -6,6 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
 use memtrail_heap::query::OwnerRow;
+use memtrail_order::SortRows as _;
 use memtrail_profile::allocating_frame::allocating;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::time::Elapsed;
@@ -123,7 +124,7 @@ impl Owner<'_> {
 
     /// Puts the places of most samples first.
     pub(super) fn sort_places(&mut self, samples: impl Fn(Live) -> u64) {
-        self.places.sort_by_key(|place| {
+        self.places.sort_rows_by_key(|place| {
             let sum: u64 = place.owned.iter().map(|one| samples(*one)).sum();
             (Reverse(sum), place.owned.first().map(|one| one.row))
         });
@@ -231,7 +232,7 @@ pub(super) fn owners<'s>(
         .filter_map(|block| block.row)
         .collect();
     find_places(&mut owners, &dead, recording, own, clock, end);
-    owners.sort_by_key(|owner| Reverse(owner.bytes()));
+    owners.sort_rows_by_key(|owner| Reverse(owner.bytes()));
     owners
 }
 
@@ -385,7 +386,7 @@ fn find_places(
         }
     }
     for owner in owners {
-        owner.places.sort_by_key(|place| {
+        owner.places.sort_rows_by_key(|place| {
             (Reverse(samples(&place.owned)), place.owned.first().map(|one| one.row))
         });
     }

@@ -11,6 +11,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 use memtrail_profile::blocks::Row;
 use memtrail_trace::{FileId, FunctionId, Site, Source, StackId, malloc};
 
@@ -185,11 +186,11 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
             }));
         }
     }
-    growing.sort_by(|a, b| b.growth.grown.total_cmp(&a.growth.grown));
+    growing.sort_rows_by(|a, b| b.growth.grown.total_cmp(&a.growth.grown));
     let limit = limit.min(MAX_SUSPECTS);
     let left_out = growing.len().saturating_sub(limit);
     growing.truncate(limit);
-    cleared.sort_by_key(|owner| Reverse(owner.bytes));
+    cleared.sort_rows_by_key(|owner| Reverse(owner.bytes));
     cleared.truncate(MAX_CLEARED);
     let mut response = LeaksResponse {
         unrecorded: unrecorded::of_native(recording, &clocks.allocations, all),
@@ -251,7 +252,7 @@ impl Judge {
         let sites = || places.iter().flatten().filter(|site| site.is_mapping == is_mapping);
         let blocks = sites().flat_map(|site| &site.lifetimes);
         let mut allocated: Vec<f64> = blocks.map(|block| block.allocated).collect();
-        allocated.sort_by(f64::total_cmp);
+        allocated.sort_rows_by(f64::total_cmp);
         let first = |step: &f64| {
             let next = allocated.partition_point(|at| at < step);
             allocated.get(next).copied().unwrap_or(*step)
@@ -416,7 +417,7 @@ fn suspect(
     let freed = looked_at.clone().filter(|block| block.freed.is_some()).count() as u64;
     let not_freed = looked_at.count() as u64 - freed;
     let mut moments: Vec<f64> = alive(&allocated.lifetimes).map(|block| block.allocated).collect();
-    moments.sort_by(f64::total_cmp);
+    moments.sort_rows_by(f64::total_cmp);
     let half = moments.get(moments.len() / 2).map(|part| clock.time(*part));
     let bytes = Bytes(allocated.bytes() as u64);
     let of_all = bytes.0 as f64 / all;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::clock::Clock;
 use super::owned::Owner;
 use super::thread_number::{ThreadNumber, number};
+use memtrail_order::SortRows as _;
 
 /// Fewer threads are no suspect.
 const MIN_THREADS: usize = 20;
@@ -61,7 +62,7 @@ impl Waiting {
         }
         let mut points: Vec<(f64, u64)> =
             first.into_iter().map(|(thread, at)| (at, self.bytes_of(thread))).collect();
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        points.sort_rows_by(|a, b| a.0.total_cmp(&b.0));
         points.push((end, self.bytes_of(self.last)));
         points
     }

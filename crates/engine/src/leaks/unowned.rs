@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 use memtrail_profile::blocks::Row;
 use memtrail_trace::{Site, Source};
 
@@ -106,7 +107,7 @@ pub(super) fn unowned(
             ),
         }));
     }
-    found.sort_by(|a, b| (Reverse(a.bytes), &a.owner).cmp(&(Reverse(b.bytes), &b.owner)));
+    found.sort_rows_by(|a, b| (Reverse(a.bytes), &a.owner).cmp(&(Reverse(b.bytes), &b.owner)));
     found
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::Caveats;
 use memtrail_profile::estimate::Estimate;
 
@@ -92,11 +93,11 @@ impl LiveSites {
             of.live.value.max(of.allocated.value).max(of.change.value.abs())
         };
         if self.rows.len() > MAX_ROWS {
-            self.rows.sort_by(|a, b| weight(b).total_cmp(&weight(a)));
+            self.rows.sort_rows_by(|a, b| weight(b).total_cmp(&weight(a)));
             self.rows.truncate(MAX_ROWS);
         }
         let key = |row: &LiveSite| (row.figures.change.value, row.figures.live.value);
-        self.rows.sort_by(|a, b| {
+        self.rows.sort_rows_by(|a, b| {
             let (a, b) = (key(a), key(b));
             b.0.total_cmp(&a.0).then(b.1.total_cmp(&a.1))
         });

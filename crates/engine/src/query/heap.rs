@@ -2,8 +2,6 @@
 //! sizes are bytes. A `node` is text: `all`, `kind:stack`, `label:7`, `block:123`, or
 //! `group:NODE/KIND›KIND…`, the blocks of a kind below a node.
 
-use serde::Deserialize;
-
 mod allocated;
 mod blocks;
 mod over_time;

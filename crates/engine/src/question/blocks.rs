@@ -7,6 +7,7 @@ use super::merge::{FamilyForm, Merge};
 use super::selection::Selection;
 use crate::heap::{BlockRow, BlocksResponse};
 use crate::query::BlockSort;
+use memtrail_order::SortRows as _;
 
 impl Merge for BlocksResponse {
     type Order = BlockSort;
@@ -31,15 +32,15 @@ impl Merge for BlocksResponse {
     fn finish(&mut self, selection: &Selection<BlockSort>) {
         let rows = &mut self.rows;
         match selection.order {
-            BlockSort::Retained => rows.sort_by_key(|row| Reverse(row.retained)),
-            BlockSort::Size => rows.sort_by_key(|row| Reverse(row.size)),
+            BlockSort::Retained => rows.sort_rows_by_key(|row| Reverse(row.retained)),
+            BlockSort::Size => rows.sort_rows_by_key(|row| Reverse(row.size)),
             // Blocks of unknown age count as the youngest.
             BlockSort::Age => {
                 let age = |row: &BlockRow| row.age.unwrap_or(-1.0);
-                rows.sort_by(|a, b| age(b).total_cmp(&age(a)));
+                rows.sort_rows_by(|a, b| age(b).total_cmp(&age(a)));
             }
-            BlockSort::Block => rows.sort_by_key(|row| row.block),
-            BlockSort::Name => rows.sort_by(|a, b| a.kind.cmp(&b.kind)),
+            BlockSort::Block => rows.sort_rows_by_key(|row| row.block),
+            BlockSort::Name => rows.sort_rows_by(|a, b| a.kind.cmp(&b.kind)),
         }
         selection.cut(rows);
         self.left_out = self.count - rows.len();

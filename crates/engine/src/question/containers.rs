@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use memtrail_heap::contents::{Structure, Structures};
 use memtrail_heap::graph::Failed;
 use memtrail_heap::query::{self, Catalogue, Container, Containers};
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::Member;
@@ -86,13 +87,15 @@ impl Merge for LargestContainers {
         selection.search(rows, |OfMember { row, .. }| {
             [&row.r#type, &row.owner, &row.path].map(String::as_str).to_vec()
         });
-        rows.sort_by_key(|of| Reverse(of.row.retained + of.row.retained_external));
+        rows.sort_rows_by_key(|of| Reverse(of.row.retained + of.row.retained_external));
         match selection.order {
             ContainerSort::Retained => {}
-            ContainerSort::Entries => rows.sort_by_key(|of| Reverse(of.row.entries)),
-            ContainerSort::Wasted => rows.sort_by_key(|of| Reverse(of.row.waste.sum())),
-            ContainerSort::External => rows.sort_by_key(|of| Reverse(of.row.retained_external)),
-            ContainerSort::Name => rows.sort_by(|a, b| a.row.r#type.cmp(&b.row.r#type)),
+            ContainerSort::Entries => rows.sort_rows_by_key(|of| Reverse(of.row.entries)),
+            ContainerSort::Wasted => rows.sort_rows_by_key(|of| Reverse(of.row.waste.sum())),
+            ContainerSort::External => {
+                rows.sort_rows_by_key(|of| Reverse(of.row.retained_external));
+            }
+            ContainerSort::Name => rows.sort_rows_by(|a, b| a.row.r#type.cmp(&b.row.r#type)),
         }
         let found = if selection.find.is_some() { rows.len() as u64 } else { self.count };
         selection.cut(rows);

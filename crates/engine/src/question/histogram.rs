@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use memtrail_heap::Bytes;
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, AllocatedBy, AllocatedPart, Histogram, KindOrder, KindRow};
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::{Member, Sizes};
@@ -135,18 +136,18 @@ impl Merge for KindHistogram {
     fn finish(&mut self, selection: &Selection<KindOrder>) {
         selection.search(&mut self.rows, |row| vec![row.kind.as_str()]);
         // The largest come first; equal ones are in this order.
-        self.rows.sort_by(|a, b| a.largest_first(b));
+        self.rows.sort_rows_by(|a, b| a.largest_first(b));
         match selection.order {
             KindOrder::Bytes => {}
-            KindOrder::Blocks => self.rows.sort_by_key(|row| Reverse(row.blocks)),
-            KindOrder::Retained => self.rows.sort_by_key(|row| Reverse(row.retained)),
-            KindOrder::External => self.rows.sort_by_key(|row| Reverse(row.external)),
-            KindOrder::Name => self.rows.sort_by(|a, b| a.kind.cmp(&b.kind)),
+            KindOrder::Blocks => self.rows.sort_rows_by_key(|row| Reverse(row.blocks)),
+            KindOrder::Retained => self.rows.sort_rows_by_key(|row| Reverse(row.retained)),
+            KindOrder::External => self.rows.sort_rows_by_key(|row| Reverse(row.external)),
+            KindOrder::Name => self.rows.sort_rows_by(|a, b| a.kind.cmp(&b.kind)),
         }
         self.left_out = selection.cut(&mut self.rows);
         order_parts(&mut self.rows);
         for row in &mut self.rows {
-            row.allocated.sort_by_key(|part| Reverse(part.bytes));
+            row.allocated.sort_rows_by_key(|part| Reverse(part.bytes));
         }
     }
 

@@ -6,6 +6,7 @@ use std::ops::AddAssign;
 use memtrail_heap::graph::RootNodeId;
 use memtrail_heap::query::{self, Everything, OwnedBlocks, OwnerDetails, OwnerRow};
 use memtrail_heap::{Bytes, RootKind};
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::{Member, Sizes};
@@ -195,7 +196,7 @@ impl Merge for RootOwners {
     fn finish(&mut self, selection: &Selection) {
         let rows = &mut self.rows;
         rows.retain(|row| row.size() >= self.min);
-        rows.sort_by_key(|row| Reverse((row.size(), row.owner.owned)));
+        rows.sort_rows_by_key(|row| Reverse((row.size(), row.owner.owned)));
         let owned =
             |rows: &[OwnerFigures]| -> Bytes { rows.iter().map(|row| row.owner.owned).sum() };
         let all = owned(rows);

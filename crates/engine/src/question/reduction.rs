@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::{Family, FamilySums, Member, OfProcess};
@@ -157,7 +158,7 @@ impl<A: Merge> Reduction<A> {
                 let sizes = sizes(one);
                 Reverse((sizes.owned, sizes.owned_external, one.size))
             };
-            processes.sort_by_key(size);
+            processes.sort_rows_by_key(size);
             Family { processes, sums, absent }
         });
         let has_some =

@@ -1,5 +1,6 @@
 //! Allocation sites of blocks that are alive, over processes.
 
+use memtrail_order::SortRows as _;
 use memtrail_stats::Estimate;
 
 use super::family::Member;
@@ -36,7 +37,7 @@ impl Merge for SamplesResponse {
                 SiteOrder::Alive => row.alive.value,
                 SiteOrder::Retained => row.retained.0 as f64,
             };
-            rows.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
+            rows.sort_rows_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.name.cmp(&b.name)));
             for row in &mut *rows {
                 row.share = share(row.alive, self.alive);
             }

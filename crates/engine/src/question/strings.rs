@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use memtrail_heap::Bytes;
 use memtrail_heap::query::{self, Duplicate, StringOrder, StringSums, Strings};
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::Member;
@@ -93,13 +94,13 @@ impl Merge for DuplicateStrings {
             let key = |row: &Summed<Duplicate, StringPart>| {
                 (Reverse(row.wasted), row.start.clone(), row.length)
             };
-            rows.sort_by_cached_key(key);
+            rows.sort_rows_by_cached_key(key);
         }
         match selection.order {
             StringOrder::Wasted => {}
-            StringOrder::Times => rows.sort_by_key(|row| Reverse(row.times)),
-            StringOrder::Length => rows.sort_by_key(|row| Reverse(row.length)),
-            StringOrder::Name => rows.sort_by(|a, b| a.start.cmp(&b.start)),
+            StringOrder::Times => rows.sort_rows_by_key(|row| Reverse(row.times)),
+            StringOrder::Length => rows.sort_rows_by_key(|row| Reverse(row.length)),
+            StringOrder::Name => rows.sort_rows_by(|a, b| a.start.cmp(&b.start)),
         }
         self.left_out = selection.cut(rows);
         order_parts(rows);

@@ -6,6 +6,7 @@ use std::hash::Hash;
 use std::mem::take;
 use std::ops::{AddAssign, Deref, DerefMut};
 
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::Member;
@@ -110,7 +111,7 @@ fn merge<R: SumRow>(known: &mut R, mut more: R) {
 /// Puts the parts of each row in order.
 pub(super) fn order_parts<R: SumRow>(rows: &mut [R]) {
     for row in rows {
-        row.parts().sort_by_key(|part| Reverse(R::size(&part.figures)));
+        row.parts().sort_rows_by_key(|part| Reverse(R::size(&part.figures)));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Blocks that were alive in one snapshot of a process and still are in a later one, over processes.
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 
 use super::family::Member;
 use super::merge::{FamilyForm, Merge};
@@ -34,9 +35,9 @@ impl Merge for SurvivorsResponse {
         let rows = &mut self.rows;
         if are_of_family(rows) {
             match selection.order {
-                SurvivorOrder::Survived => rows.sort_by_key(|row| row.survived.descending()),
-                SurvivorOrder::Added => rows.sort_by_key(|row| row.added.descending()),
-                SurvivorOrder::Oldest => rows.sort_by(|a, b| oldest(a).total_cmp(&oldest(b))),
+                SurvivorOrder::Survived => rows.sort_rows_by_key(|row| row.survived.descending()),
+                SurvivorOrder::Added => rows.sort_rows_by_key(|row| row.added.descending()),
+                SurvivorOrder::Oldest => rows.sort_rows_by(|a, b| oldest(a).total_cmp(&oldest(b))),
             }
             for row in &mut *rows {
                 let before = row.survived.bytes.value + row.freed.bytes.value;

@@ -1,6 +1,7 @@
 //! Calls that allocated what a root owns, or the blocks of a type or kind, over processes.
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 
 use super::family::Member;
 use super::merge::{FamilyForm, Merge};
@@ -31,7 +32,9 @@ impl Merge for WhoResponse {
     fn finish(&mut self, selection: &Selection) {
         let rows = &mut self.rows;
         if are_of_family(rows) {
-            rows.sort_by_cached_key(|row| (row.alive.descending(), row.name.clone(), row.line));
+            rows.sort_rows_by_cached_key(|row| {
+                (row.alive.descending(), row.name.clone(), row.line)
+            });
             for row in &mut *rows {
                 row.share = share(row.alive.bytes, self.alive.bytes);
             }

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use memtrail_heap::Bytes;
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::family::Member;
@@ -99,8 +100,8 @@ fn finish_retainers(why: &mut WhyResponse, selection: &Selection) {
     let (owners, paths) = (&mut why.owners, &mut why.paths);
     if are_of_family(owners) {
         let all = why.alive.bytes;
-        owners.sort_by_cached_key(|row| (row.alive.descending(), row.name.clone()));
-        paths.sort_by_cached_key(|row| (row.alive.descending(), row.shape.clone()));
+        owners.sort_rows_by_cached_key(|row| (row.alive.descending(), row.name.clone()));
+        paths.sort_rows_by_cached_key(|row| (row.alive.descending(), row.shape.clone()));
         for row in &mut *owners {
             row.share = share(row.alive.bytes, all);
         }
@@ -131,7 +132,7 @@ fn merge_referrers(known: &mut ReferrersResponse, more: ReferrersResponse) {
             None => known.paths.push(path),
         }
     }
-    known.paths.sort_by_key(|path| Reverse(rounded(path.blocks.bytes)));
+    known.paths.sort_rows_by_key(|path| Reverse(rounded(path.blocks.bytes)));
     known.count = known.paths.len();
 }
 

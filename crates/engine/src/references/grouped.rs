@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::estimate::Sum;
 
 use super::steps::{Hop, Of};
@@ -42,7 +43,7 @@ pub(super) fn grouped(paths: Vec<Path>) -> Vec<(Vec<String>, bool, Sum)> {
                 .map(|(path, sum)| (path.iter().map(Hop::to_string).collect(), is_reachable, sum)),
         );
     }
-    shown.sort_by(|(a, _, one), (b, _, other)| {
+    shown.sort_rows_by(|(a, _, one), (b, _, other)| {
         (Reverse(one.samples), a).cmp(&(Reverse(other.samples), b))
     });
     shown
@@ -56,7 +57,7 @@ pub(super) fn by_root(paths: Vec<Path>) -> Vec<(Hop, Sum)> {
         sums.entry(without_position(first)).or_default().add(&sum);
     }
     let mut sums: Vec<_> = sums.into_iter().collect();
-    sums.sort_by(|(a, one), (b, other)| {
+    sums.sort_rows_by(|(a, one), (b, other)| {
         (Reverse(one.samples), a).cmp(&(Reverse(other.samples), b))
     });
     sums
@@ -128,7 +129,7 @@ fn of_all(root: Hop, paths: &[Leading]) -> (Vec<Hop>, Sum) {
         }
     }
     let mut met: Vec<_> = met.into_iter().collect();
-    met.sort_by_key(|(site, count)| (Reverse(*count), Rc::clone(site)));
+    met.sort_rows_by_key(|(site, count)| (Reverse(*count), Rc::clone(site)));
     let sites = met.into_iter().take(SHOWN).map(|(site, _)| Hop::Blocks(Rc::clone(site)));
     ([root].into_iter().chain(sites).collect(), all)
 }

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::estimate::Sum;
 use memtrail_references::{Reachability, References, State};
 use memtrail_trace::Site;
@@ -41,7 +42,7 @@ pub(crate) fn unreachable(
     }
     let mut sites = sites.sums;
     let count = sites.len();
-    sites.sort_by(|(a, (a_both, _)), (b, (b_both, _))| {
+    sites.sort_rows_by(|(a, (a_both, _)), (b, (b_both, _))| {
         (Reverse(a_both.samples), a).cmp(&(Reverse(b_both.samples), b))
     });
     let at = seconds(recording, references);

@@ -26,7 +26,7 @@ struct Slow {
 
 impl Slow {
     fn new(trace: &[u8], conditions: &[&str]) -> Self {
-        let profile = Profile::read(trace, |_| ()).unwrap();
+        let profile = Profile::read(trace, &mut |_| ()).unwrap();
         let filter = Filter::parse(conditions).unwrap().resolve(&profile).unwrap();
         let entities = Entities::new(&profile);
         let transforms = Transforms::of(&filter, Recursion::Folded);

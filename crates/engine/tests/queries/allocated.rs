@@ -42,7 +42,7 @@ fn engine(heap: &[u8]) -> Engine {
         vec![(name, "page.ml", code as u32)]
     });
     let engine = Engine::new(Setting { live: false, offline: true });
-    let id = engine.add(&trace, Description::default(), |_| ()).unwrap();
+    let id = engine.add(&trace, Description::default(), &mut |_| ()).unwrap();
     let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(heap.into()));
     assert!(engine.add_snapshot(id, SnapshotFacts::peek(heap).unwrap(), Some(file)));
     engine

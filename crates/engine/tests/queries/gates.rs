@@ -64,7 +64,7 @@ fn judge(runs: &[&[Spec]], limits: &[Limit]) -> GateResponse {
     for blocks in runs {
         let sites = |code| vec![(if code == 1 { "Churn.make" } else { "Cache.add" }, "a.ml", 1)];
         let trace = write(RATE, blocks, sites);
-        ids.push(engine.add(&trace, Description::default(), |_| ()).unwrap());
+        ids.push(engine.add(&trace, Description::default(), &mut |_| ()).unwrap());
     }
     let gate = |limit: &Limit| Gate { text: format!("{limit:?}"), limit: limit.clone() };
     let gates: Vec<Gate> = limits.iter().map(gate).collect();
@@ -203,7 +203,7 @@ fn exact_figures_are_judged_exactly() {
     let blocks: Vec<Spec> = (0..10).map(|at| Spec { samples: 3, ..Spec::at(at, &[1]) }).collect();
     let engine = Engine::new(Setting::default());
     let trace = write(1.0, &blocks, |_| vec![("A.f", "a.ml", 1)]);
-    let id = engine.add(&trace, Description::default(), |_| ()).unwrap();
+    let id = engine.add(&trace, Description::default(), &mut |_| ()).unwrap();
     for (most, verdict) in [(239, Verdict::Failed), (240, Verdict::Passed), (241, Verdict::Passed)]
     {
         for limit in [Limit::MaxLive(Size(most)), Limit::MaxTotal(Size(most))] {

@@ -43,7 +43,7 @@ pub(crate) fn heap(number: u64, cells: usize) -> Vec<u8> {
 /// An engine with a recording that has these snapshots, and their numbers from 1 on.
 pub(crate) fn with_snapshots(setting: Setting, heaps: &[Vec<u8>]) -> Engine {
     let engine = Engine::new(setting);
-    let id = engine.add(&fixture("cache-v2.ctf"), Description::default(), |_| ()).unwrap();
+    let id = engine.add(&fixture("cache-v2.ctf"), Description::default(), &mut |_| ()).unwrap();
     for bytes in heaps {
         let facts = SnapshotFacts::peek(bytes).unwrap();
         let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(bytes.as_slice().into()));

@@ -53,7 +53,7 @@ fn engine(blocks: &[Spec]) -> Engine {
         vec![(name, "it.ml", code as u32)]
     });
     let engine = Engine::new(Setting::default());
-    engine.add(&trace, Description::default(), |_| ()).unwrap();
+    engine.add(&trace, Description::default(), &mut |_| ()).unwrap();
     engine
 }
 

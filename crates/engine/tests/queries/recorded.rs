@@ -28,7 +28,7 @@ pub(crate) fn traces() -> Vec<(String, Vec<u8>)> {
 pub(crate) fn engine(traces: &[&[u8]]) -> Engine {
     let engine = Engine::new(Setting::default());
     for trace in traces {
-        engine.add(trace, Description::default(), |_| ()).unwrap();
+        engine.add(trace, Description::default(), &mut |_| ()).unwrap();
     }
     engine
 }

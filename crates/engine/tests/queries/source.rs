@@ -65,7 +65,7 @@ fn ask(engine: &Engine, conditions: &[&str], file: &str, line: u32) -> ResponseB
 #[test]
 fn each_line_has_what_backtraces_through_it_allocate() {
     for (name, trace) in traces() {
-        let profile = Profile::read(&trace, |_| ()).unwrap();
+        let profile = Profile::read(&trace, &mut |_| ()).unwrap();
         let names: Vec<String> = profile
             .locations
             .files()

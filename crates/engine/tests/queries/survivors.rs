@@ -46,7 +46,7 @@ fn engine(heaps: &[Vec<u8>]) -> Engine {
         vec![(name.unwrap_or("Main.run"), "page.ml", code as u32)]
     });
     let engine = Engine::new(Setting { live: false, offline: true });
-    let id = engine.add(&trace, Description::default(), |_| ()).unwrap();
+    let id = engine.add(&trace, Description::default(), &mut |_| ()).unwrap();
     for bytes in heaps {
         let facts = SnapshotFacts::peek(bytes).unwrap();
         let file: Arc<dyn SnapshotFile> = Arc::new(InMemory(bytes.as_slice().into()));

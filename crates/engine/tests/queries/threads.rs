@@ -14,7 +14,7 @@ fn blocks_belong_to_threads() {
     };
     let description = Description { threads: Some(threads), ..Description::default() };
     let whole = Engine::new(Setting::default());
-    whole.add(&trace, description.clone(), |_| ()).unwrap();
+    whole.add(&trace, description.clone(), &mut |_| ()).unwrap();
     let grown = Engine::new(Setting::default());
     let id = grown.add_growing(description, None);
     grown.finish(id, &trace).unwrap();

@@ -262,7 +262,7 @@ fn hidden_functions_are_named_nowhere() {
 #[test]
 fn collapsed_modules_are_one_step_of_a_path() {
     let trace = crate::written::trace();
-    let profile = memtrail_profile::Profile::read(&trace, |_| ()).unwrap();
+    let profile = memtrail_profile::Profile::read(&trace, &mut |_| ()).unwrap();
     let mut expected: std::collections::BTreeMap<String, u64> = std::collections::BTreeMap::new();
     let named = memtrail_profile::filter::names::displayed(&profile.locations);
     for row in profile.blocks.rows() {

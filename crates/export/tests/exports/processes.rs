@@ -48,7 +48,8 @@ fn samples_have_their_process() {
     let names: [&'static [u8]; 2] = names.map(|name| &*name.into_bytes().leak());
     let parts =
         [part((&readers[0], names[0], b"/usr/bin/coqc")), part((&readers[1], names[1], b"make"))];
-    let (merged, _) = merge(&parts, readers[0].info(), Vec::new(), |_| ()).unwrap();
+    let mut merged = Vec::new();
+    merge(&parts, readers[0].info(), &mut merged, &mut |_| ()).unwrap();
     let coqc = (("coqc-4711".to_owned(), 4711), bytes(&traces[0]));
     let make = (("make-4712-2".to_owned(), 4712), bytes(&traces[1]));
     let both = BTreeMap::from([coqc.clone(), make.clone()]);

@@ -39,7 +39,7 @@ pub(crate) fn with<T>(
     conditions: &[&str],
     each: impl FnOnce(&Selection<'_>) -> T,
 ) -> T {
-    let profile = Profile::read(trace, |_| ()).unwrap();
+    let profile = Profile::read(trace, &mut |_| ()).unwrap();
     let filter: Resolved = Filter::parse(conditions).unwrap().resolve(&profile).unwrap();
     let conditions = conditions.iter().map(|&condition| condition.to_owned()).collect();
     each(&Selection::new(format, &profile, &filter, |_| true, "program", conditions))

@@ -13,7 +13,7 @@ fn window(from: u64, to: u64) -> Window {
 /// Exports of a time window had the whole recording's time, and "in use" was what was never freed.
 #[test]
 fn a_window_has_what_was_allocated_in_it_and_what_is_live_at_its_end() {
-    let profile = Profile::read(&crate::written::trace(), |_| ()).unwrap();
+    let profile = Profile::read(&crate::written::trace(), &mut |_| ()).unwrap();
     let filter = Filter::parse::<&str>(&[]).unwrap().resolve(&profile).unwrap();
     let all = |format, window| {
         Selection::within(format, window, &profile, &filter, |_| true, "program", Vec::new())
@@ -52,7 +52,7 @@ fn a_window_has_what_was_allocated_in_it_and_what_is_live_at_its_end() {
 
 #[test]
 fn windows_are_written_as_times_of_filters() {
-    let profile = Profile::read(&crate::written::trace(), |_| ()).unwrap();
+    let profile = Profile::read(&crate::written::trace(), &mut |_| ()).unwrap();
     let end = profile.end.0;
     for (text, from, to) in [
         ("0.002..0.005", 2_000, 5_000),

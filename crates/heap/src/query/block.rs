@@ -7,6 +7,7 @@ use crate::graph::{Node, RootNodeId};
 use crate::read::{Columns, Detail, Error, Strength};
 use crate::space::Space;
 use crate::units::{Address, BlockIndex, Bytes, Words};
+use memtrail_order::SortRows as _;
 
 /// What a snapshot says of a block.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +94,7 @@ pub fn block(heap: &Heap<'_>, index: BlockIndex, most: usize) -> Result<Option<B
             more(Reference { field: None, to: *to, weak: true });
         }
     }
-    references.sort_by_key(|reference| reference.field.unwrap_or(u64::MAX));
+    references.sort_rows_by_key(|reference| reference.field.unwrap_or(u64::MAX));
     references.truncate(most);
     let space = columns.spaces().find(|(_, end)| place < *end);
     Ok(Some(BlockFacts {
@@ -180,8 +181,8 @@ pub fn referrers(
         count += more;
         pieces.extend(some);
     }
-    pieces.sort_by_key(|(section, _)| *section);
-    found.sort_by_key(|referrer| {
+    pieces.sort_rows_by_key(|(section, _)| *section);
+    found.sort_rows_by_key(|referrer| {
         (referrer.weak, matches!(referrer.from, Node::Block(_)), root_node(referrer.from))
     });
     found.extend(pieces.into_iter().flat_map(|(_, some)| some));

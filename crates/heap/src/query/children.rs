@@ -1,5 +1,6 @@
 //! What hangs directly below a node of the dominator tree, merged by shape.
 
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::catalogue::Catalogue;
@@ -151,10 +152,10 @@ fn share(heap: &Heap<'_>, retained: Bytes) -> f64 {
 pub fn sort_children(children: &mut [Child], order: ChildOrder, descending: bool) {
     match order {
         ChildOrder::Retained if descending => return,
-        ChildOrder::Retained => children.sort_by_key(|child| child.retained),
-        ChildOrder::Bytes => children.sort_by_key(|child| child.bytes),
-        ChildOrder::Blocks => children.sort_by_key(|child| child.blocks),
-        ChildOrder::Name => children.sort_by(|a, b| a.name.cmp(&b.name)),
+        ChildOrder::Retained => children.sort_rows_by_key(|child| child.retained),
+        ChildOrder::Bytes => children.sort_rows_by_key(|child| child.bytes),
+        ChildOrder::Blocks => children.sort_rows_by_key(|child| child.blocks),
+        ChildOrder::Name => children.sort_rows_by(|a, b| a.name.cmp(&b.name)),
     }
     if descending {
         children.reverse();

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_text::Renamed;
 use serde::Serialize;
 
@@ -224,7 +225,7 @@ fn join_renamed<'s>(
 fn changed(mut changes: Vec<Change>) -> Vec<Change> {
     // Bytes that move between the heap and memory outside are a change, too.
     changes.retain(|change| change.bytes[0] != change.bytes[1] || change.growth() != 0);
-    changes.sort_by_key(|change| Reverse(change.growth().abs()));
+    changes.sort_rows_by_key(|change| Reverse(change.growth().abs()));
     changes
 }
 

@@ -2,6 +2,7 @@
 //! stay readable.
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -114,7 +115,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
             largest_retained: Words(sum.largest.0).bytes(),
         })
         .collect();
-    groups.sort_by(|a, b| b.retained.cmp(&a.retained).then_with(|| a.kind.cmp(&b.kind)));
+    groups.sort_rows_by(|a, b| b.retained.cmp(&a.retained).then_with(|| a.kind.cmp(&b.kind)));
     let mut root_nodes: Vec<DominatedRoot> = (0..graph.root_nodes().len() as u32)
         .map(RootNodeId)
         .filter(|root_node| graph.dominator(Node::RootNode(*root_node)) == Some(node))
@@ -126,7 +127,7 @@ pub fn dominated(heap: &Heap<'_>, node: Node) -> Result<Dominated, Error> {
         })
         .filter(|root| root.retained.0 > 0)
         .collect();
-    root_nodes.sort_by(|a, b| b.retained.cmp(&a.retained).then(a.root.cmp(&b.root)));
+    root_nodes.sort_rows_by(|a, b| b.retained.cmp(&a.retained).then(a.root.cmp(&b.root)));
     Ok(Dominated { root_nodes, groups })
 }
 

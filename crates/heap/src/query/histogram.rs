@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -107,7 +108,7 @@ impl Histogram {
             KindOrder::External => a.external.cmp(&b.external),
             KindOrder::Name => a.kind.cmp(&b.kind),
         };
-        rows.sort_by(|a, b| if descending { compare(b, a) } else { compare(a, b) });
+        rows.sort_rows_by(|a, b| if descending { compare(b, a) } else { compare(a, b) });
         rows
     }
 
@@ -153,7 +154,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
     let (sums, unreachable, _) = sums(heap, counted)?;
     let is_whole = heap.snapshot.damage.is_none();
     let mut kinds: Vec<(Kind, Sum)> = sums.into_iter().collect();
-    kinds.sort_unstable_by_key(|(kind, sum)| (std::cmp::Reverse(sum.words), *kind));
+    kinds.sort_rows_by_key(|(kind, sum)| (std::cmp::Reverse(sum.words), *kind));
     let largest: Vec<Kind> = kinds.iter().map(|(kind, _)| *kind).take(RETAINED).collect();
     let mut retained = outermost(heap, &largest, counted)?.into_iter();
     let all = kinds.iter().fold(Sum::default(), |mut all, (_, sum)| {
@@ -189,7 +190,7 @@ fn histogram_of(heap: &Heap<'_>, counted: Counted<'_>) -> Result<Histogram, Erro
             });
         }
     }
-    rows.sort_by(KindRow::largest_first);
+    rows.sort_rows_by(KindRow::largest_first);
     Ok(Histogram {
         rows,
         blocks: all.blocks,

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use hashbrown::{HashMap, HashSet};
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -147,7 +148,7 @@ pub fn joint_shares_in(
         .map(|root| (*root, beside_parts(heap, &parts, *root)))
         .filter(|(_, size)| size[0] + size[1] >= limits.min.max(Bytes(1)))
         .collect();
-    shares.sort_unstable_by_key(|(root, size)| (Reverse(size[0] + size[1]), *root));
+    shares.sort_rows_by_key(|(root, size)| (Reverse(size[0] + size[1]), *root));
     if shares.is_empty() {
         return Ok(Vec::new());
     }

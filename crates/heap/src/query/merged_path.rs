@@ -1,6 +1,7 @@
 //! Ways to many blocks of a kind, those of the same shape as one.
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -137,7 +138,7 @@ pub fn weighted_paths(
             }
         })
         .collect();
-    merged.sort_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.shape.cmp(&b.shape)));
+    merged.sort_rows_by(|a, b| b.weight.cmp(&a.weight).then_with(|| a.shape.cmp(&b.shape)));
     Ok(merged)
 }
 

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::names::{STATIC, joint_name_of};
@@ -109,7 +110,7 @@ pub fn evolution(snapshots: &[impl AsRef<Summary>], by: SeriesBy, most: usize) -
     }
     let mut series: Vec<(Key<'_>, Vec<Sizes>)> = series.into_iter().collect();
     let largest = |sizes: &[Sizes]| sizes.iter().map(|size| size.all()).max().unwrap_or_default();
-    series.sort_by_key(|(key, sizes)| (Reverse(largest(sizes)), *key));
+    series.sort_rows_by_key(|(key, sizes)| (Reverse(largest(sizes)), *key));
     series.truncate(most);
     series.retain(|(_, sizes)| largest(sizes).0 > 0);
     let total: Vec<Sizes> = snapshots.iter().map(|summary| summary.as_ref().sizes()).collect();
@@ -227,7 +228,7 @@ pub fn growth(snapshots: &[impl AsRef<Summary>], by: RootsBy) -> Vec<Growth> {
         })
     });
     let mut grown: Vec<Growth> = grown.collect();
-    grown.sort_by(|a, b| {
+    grown.sort_rows_by(|a, b| {
         (b.grown, &a.name, a.is_root, &a.kind).cmp(&(a.grown, &b.name, b.is_root, &b.kind))
     });
     grown

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::heap::Heap;
@@ -70,7 +71,7 @@ pub fn owner_details(heap: &Heap<'_>, row: &OwnerRow) -> OwnerDetails {
             })
             .filter(|part| part.bytes.0 + part.external.0 > 0)
             .collect();
-        others.sort_by_key(|part| {
+        others.sort_rows_by_key(|part| {
             (Reverse(part.bytes + part.external), Reverse(part.bytes), part.root)
         });
         others

@@ -8,6 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -107,7 +108,7 @@ pub fn owners(heap: &Heap<'_>, also: &[RootNodeId]) -> Owners {
         }
     }
     let size = |row: &OwnerRow| row.owned + row.owned_external;
-    rows.sort_by_key(|row| (Reverse(size(row)), Reverse(row.owned), row.owner));
+    rows.sort_rows_by_key(|row| (Reverse(size(row)), Reverse(row.owned), row.owner));
     Owners { owned: all[0], owned_external: all[1], rows }
 }
 

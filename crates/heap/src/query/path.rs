@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -414,6 +415,6 @@ pub fn disjoint_paths(
     let details = details_of(heap, &paths)?;
     let mut paths: Vec<Path> =
         paths.iter().map(|path| Path::new(heap, block, path, &details)).collect();
-    paths.sort_by_key(|path| path.steps.iter().map(|step| step.times).sum::<u64>());
+    paths.sort_rows_by_key(|path| path.steps.iter().map(|step| step.times).sum::<u64>());
     Ok(DisjointPaths { paths, all })
 }

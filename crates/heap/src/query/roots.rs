@@ -12,6 +12,7 @@ use super::reach_cache::{ReachCache, Reached};
 use crate::graph::{Node, RootNode, RootNodeId, SUPER_ROOT};
 use crate::label::RootKind;
 use crate::units::{Bytes, LabelId};
+use memtrail_order::SortRows as _;
 
 /// Which roots are wanted, and in which order.
 #[derive(Clone, Copy)]
@@ -106,14 +107,15 @@ pub fn roots(heap: &Heap<'_>, query: &RootQuery<'_>, reach: &ReachCache) -> Vec<
             && query.name.is_none_or(|is_wanted| is_wanted(&root.path.join(" / ")))
     });
     match query.order {
-        RootOrder::Name => roots.sort_by(|a, b| a.path.cmp(&b.path).then(a.id.cmp(&b.id))),
-        RootOrder::Retained if query.min_reachable.0 == 0 => roots
-            .sort_by_key(|root| (size([root.retained, root.retained_external]), Reverse(root.id))),
+        RootOrder::Name => roots.sort_rows_by(|a, b| a.path.cmp(&b.path).then(a.id.cmp(&b.id))),
+        RootOrder::Retained if query.min_reachable.0 == 0 => roots.sort_rows_by_key(|root| {
+            (size([root.retained, root.retained_external]), Reverse(root.id))
+        }),
         order => {
             let reached = reach.of(heap, ids(&roots));
             let reachable = |root: &Root| root.reachable(&reached);
             roots.retain(|root| size(reachable(root)) >= query.min_reachable);
-            roots.sort_by_key(|root| {
+            roots.sort_rows_by_key(|root| {
                 let sizes = match order {
                     RootOrder::Reachable => reachable(root),
                     RootOrder::Shared => {

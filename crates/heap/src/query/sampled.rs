@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 
 use super::catalogue::{Catalogue, KindId};
@@ -38,7 +39,7 @@ pub fn group_kinds(
     }
     let frequent = counts.into_iter().map(|counts| {
         let mut kinds: Vec<(KindId, u64)> = counts.into_iter().collect();
-        kinds.sort_by_key(|(kind, count)| (Reverse(*count), *kind));
+        kinds.sort_rows_by_key(|(kind, count)| (Reverse(*count), *kind));
         kinds.into_iter().take(most).map(|(kind, _)| kind).collect()
     });
     frequent.collect()

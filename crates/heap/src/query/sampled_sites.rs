@@ -15,6 +15,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 
@@ -126,7 +127,7 @@ impl UntypedPlaces {
         }
         let mut places: Vec<_> =
             sums.into_iter().map(|(place, (blocks, words))| (place, blocks, words)).collect();
-        places.sort_unstable_by_key(|(place, ..)| *place);
+        places.sort_rows_by_key(|(place, ..)| *place);
         Self { places }
     }
 }
@@ -277,7 +278,7 @@ impl SampledSites {
         }
         // Blocks in places without samples of their own alone have the samples of the whole.
         parts.retain(|part| part.name.of > 0);
-        parts.sort_by_key(|part| {
+        parts.sort_rows_by_key(|part| {
             (part.kind, Reverse(part.bytes), part.name.precision, part.name.number)
         });
         parts

@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 
 use super::catalogue::{Catalogue, KindId};
@@ -199,9 +200,7 @@ impl Shapes {
         }
         for place in 0..count {
             let some = &mut children[starts[place] as usize..starts[place + 1] as usize];
-            some.sort_unstable_by_key(|child| {
-                (Reverse(self.all[child.0 as usize].retained), *child)
-            });
+            some.sort_rows_by_key(|child| (Reverse(self.all[child.0 as usize].retained), *child));
         }
         (self.starts, self.children) = (starts, children);
     }
@@ -275,7 +274,7 @@ impl Shapes {
                     }
             })
             .collect();
-        tops.sort_by_cached_key(|block| (Reverse(catalogue.retained(heap, *block)), *block));
+        tops.sort_rows_by_cached_key(|block| (Reverse(catalogue.retained(heap, *block)), *block));
         tops
     }
 }

@@ -1,6 +1,7 @@
 //! Strings that are there several times.
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3Default;
@@ -83,9 +84,9 @@ impl Strings {
         match order {
             // They come with the most wasteful first.
             StringOrder::Wasted => rows.reverse(),
-            StringOrder::Times => rows.sort_by_key(|row| row.times),
-            StringOrder::Length => rows.sort_by_key(|row| row.length),
-            StringOrder::Name => rows.sort_by(|a, b| a.start.cmp(&b.start)),
+            StringOrder::Times => rows.sort_rows_by_key(|row| row.times),
+            StringOrder::Length => rows.sort_rows_by_key(|row| row.length),
+            StringOrder::Name => rows.sort_rows_by(|a, b| a.start.cmp(&b.start)),
         }
         if descending {
             rows.reverse();
@@ -168,7 +169,7 @@ pub fn strings(heap: &Heap<'_>, most: usize) -> Result<Option<Strings>, Error> {
         });
     }
     all.sums.repeated = all.duplicates.len() as u64;
-    all.duplicates.sort_by(|a, b| b.wasted.cmp(&a.wasted).then(a.example.cmp(&b.example)));
+    all.duplicates.sort_rows_by(|a, b| b.wasted.cmp(&a.wasted).then(a.example.cmp(&b.example)));
     all.duplicates.truncate(most);
     Ok(Some(all))
 }

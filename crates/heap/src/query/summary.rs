@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use memtrail_order::SortRows as _;
 use serde::{Deserialize, Serialize};
 
 use super::heap::Heap;
@@ -151,7 +152,7 @@ impl Summary {
             }
         }
         let mut kinds: Vec<KindSum> = kinds.into_values().collect();
-        kinds.sort_by_key(|kind| Reverse(kind.sizes().all()));
+        kinds.sort_rows_by_key(|kind| Reverse(kind.sizes().all()));
         let (roots, several) = roots(heap);
         Ok(Self {
             version: Self::VERSION,
@@ -249,7 +250,7 @@ fn owners(heap: &Heap<'_>) -> Vec<OwnerSum> {
             owned_external,
         })
         .collect();
-    owners.sort_by_key(|owner| Reverse((owner.sizes().all(), owner.owned)));
+    owners.sort_rows_by_key(|owner| Reverse((owner.sizes().all(), owner.owned)));
     owners
 }
 
@@ -310,6 +311,6 @@ fn roots(heap: &Heap<'_>) -> (Vec<RootSum>, Sizes) {
             jointly_retained_external: joint.external,
         })
         .collect();
-    roots.sort_by_key(|root| Reverse(root.sizes().all()));
+    roots.sort_rows_by_key(|root| Reverse(root.sizes().all()));
     (roots, beside_parts(SUPER_ROOT))
 }

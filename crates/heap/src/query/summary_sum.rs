@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::summary::{KindSum, OwnerSum, RootSum, Summary};
 use crate::units::Bytes;
+use memtrail_order::SortRows as _;
 
 impl Summary {
     /// The sum of some summaries: kinds, roots and owners of the same name are one. What several roots retain jointly is
@@ -54,9 +55,9 @@ impl Summary {
         sum.kinds = kinds.into_values().collect();
         sum.roots = roots.into_values().collect();
         sum.owners = owners.into_values().collect();
-        sum.kinds.sort_by_key(|kind| Reverse(kind.sizes().all()));
-        sum.roots.sort_by_key(|root| Reverse(root.sizes().all()));
-        sum.owners.sort_by_key(|owner| Reverse((owner.sizes().all(), owner.owned)));
+        sum.kinds.sort_rows_by_key(|kind| Reverse(kind.sizes().all()));
+        sum.roots.sort_rows_by_key(|root| Reverse(root.sizes().all()));
+        sum.owners.sort_rows_by_key(|owner| Reverse((owner.sizes().all(), owner.owned)));
         sum
     }
 }

@@ -1,6 +1,7 @@
 //! The histogram again, from columns that are there already: nothing of the snapshot is read.
 
 use hashbrown::HashMap;
+use memtrail_order::SortRows as _;
 use rustc_hash::FxBuildHasher;
 
 use super::catalogue::{Catalogue, KindId};
@@ -64,7 +65,7 @@ pub fn tally(heap: &Heap<'_>, catalogue: &Catalogue, shapes: &Shapes) -> Option<
             allocated: Vec::new(),
         })
         .collect();
-    rows.sort_by(KindRow::largest_first);
+    rows.sort_rows_by(KindRow::largest_first);
     Some(Histogram {
         rows,
         blocks: all.blocks,

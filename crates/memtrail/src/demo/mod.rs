@@ -183,7 +183,7 @@ fn record(program: &Path, rate: &str, recording: &Path) -> Result<(), Failure> {
 
 fn read(trace: &Path) -> Result<Profile, Failure> {
     let bytes = fs::read(trace).map_err(|e| cannot(&format!("read {}", trace.display()), &e))?;
-    Profile::read(&bytes, |_| ())
+    Profile::read(&bytes, &mut |_| ())
         .map_err(|error| Failure::new(Kind::Input, format_args!("{}: {error}", trace.display())))
 }
 

@@ -233,7 +233,7 @@ fn read(recording: &Recording) -> Result<Profile, Failure> {
     let path = &recording.trace;
     let bytes = trace_file::open(recording).map_err(|error| Failure::unreadable(path, &error))?;
     let (threads, rates) = (threads::list(recording), rates::list(recording));
-    Profile::read_with(&bytes, threads.map(Into::into), rates.map(Into::into), |_| ())
+    Profile::read_with(&bytes, threads.map(Into::into), rates.map(Into::into), &mut |_| ())
         .map_err(|error| loading::no_trace(path, &error))
 }
 

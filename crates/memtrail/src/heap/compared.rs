@@ -7,6 +7,7 @@ use std::path::Path;
 use memtrail_engine::question::Member;
 use memtrail_heap::query::{self, Change, HeldByStored, StoredNames, Summary};
 use memtrail_heap::{Bytes, RootKind};
+use memtrail_order::SortRows as _;
 use memtrail_text::rounded::{bytes, grouped};
 use serde::Serialize;
 
@@ -172,10 +173,10 @@ impl Sums {
                     program.bytes[side] += process.bytes;
                     program.external[side] += process.external;
                 }
-                all.sort_by_key(|process| Reverse(process.bytes + process.external));
+                all.sort_rows_by_key(|process| Reverse(process.bytes + process.external));
             }
             let mut programs: Vec<Program> = programs.into_values().collect();
-            programs.sort_by_key(|program| Reverse(program.sizes().into_iter().max()));
+            programs.sort_rows_by_key(|program| Reverse(program.sizes().into_iter().max()));
             let has_forks = processes.iter().flatten().any(|of| of.process.is_fork);
             Sides::Families(Families { processes, programs, too_few, has_forks })
         })

@@ -7,6 +7,7 @@ use memtrail_engine::question::{
     Family, FamilyForm, Member, Merge, OfMember, Selection, Sizes, Unanswered, View,
 };
 use memtrail_heap::{BlockIndex, Bytes, query};
+use memtrail_order::SortRows as _;
 use memtrail_text::rounded::{bytes, grouped, percent};
 use memtrail_typeflow::{Coverage, Difference, Rejected, Stop};
 use serde::Serialize;
@@ -135,9 +136,9 @@ impl Merge for Types {
             }
         }
         self.stops
-            .sort_by(|a, b| (Reverse(a.bytes), &a.reason).cmp(&(Reverse(b.bytes), &b.reason)));
-        self.rejected.sort_by_key(|of| Reverse(of.row.count));
-        self.differences.sort_by_key(|of| Reverse(of.row.count));
+            .sort_rows_by(|a, b| (Reverse(a.bytes), &a.reason).cmp(&(Reverse(b.bytes), &b.reason)));
+        self.rejected.sort_rows_by_key(|of| Reverse(of.row.count));
+        self.differences.sort_rows_by_key(|of| Reverse(of.row.count));
     }
 
     fn finish(&mut self, selection: &Selection) {

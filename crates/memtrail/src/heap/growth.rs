@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use memtrail_engine::question::{Family, FamilyForm, Member, Merge, OfMember, Selection};
 use memtrail_heap::query::{self, Growth, RootsBy, Summary};
 use memtrail_heap::{Bytes, RootKind};
+use memtrail_order::SortRows as _;
 use memtrail_text::rounded::{bytes, count, grouped};
 use serde::Serialize;
 
@@ -91,7 +92,7 @@ impl Merge for Grown {
 
     fn merge(&mut self, other: Self) {
         self.rows.extend(other.rows);
-        self.rows.sort_by_key(|of| Reverse(of.row.grown));
+        self.rows.sort_rows_by_key(|of| Reverse(of.row.grown));
     }
 
     fn finish(&mut self, selection: &Selection) {

@@ -34,7 +34,7 @@ pub(super) fn of_last(
     let id = if trace.is_empty() {
         engine.add_without_trace(description)
     } else {
-        let Ok(id) = engine.add(trace, description, |_| ()) else { return Vec::new() };
+        let Ok(id) = engine.add(trace, description, &mut |_| ()) else { return Vec::new() };
         id
     };
     let mut last = None;

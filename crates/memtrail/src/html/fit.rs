@@ -189,7 +189,7 @@ fn one(
     let (fitted, zipped) = loop {
         let into = Room { bytes: Bytes(bytes), blocks: MAX_BLOCKS };
         let measure = |trace: &[u8]| Bytes(estimate(trace));
-        let fitted = to_fit(&reader, &rates, into, Bytes(whole), measure).map_err(|error| {
+        let fitted = to_fit(&reader, &rates, into, Bytes(whole), &measure).map_err(|error| {
             let path = recording.trace.display();
             Failure::new(Kind::Work, format_args!("cannot subsample {path}: {error}"))
         })?;

@@ -9,6 +9,7 @@ use memtrail_engine::{SnapshotFacts, SnapshotFile};
 use memtrail_heap::BlockTypes;
 use memtrail_heap::read::Snapshot;
 use memtrail_heap::renumber::renumber;
+use memtrail_order::SortRows as _;
 use memtrail_recording::Recording;
 use memtrail_trace::BlockId;
 use memtrail_trace::subsample::NewIds;
@@ -109,7 +110,7 @@ pub(super) fn pack(
     let mut left = room.saturating_sub(summaries);
     // The newest of each recording first, then the second newest of each: all have as many, however
     // much later one was recorded than the others. What does not fit, a smaller one may.
-    found.sort_by(|a, b| b.facts.taken_unix.total_cmp(&a.facts.taken_unix));
+    found.sort_rows_by(|a, b| b.facts.taken_unix.total_cmp(&a.facts.taken_unix));
     let mut seen = vec![0; recordings.len()];
     let mut ranked: Vec<(usize, Found)> = found
         .into_iter()
@@ -119,14 +120,14 @@ pub(super) fn pack(
             (*rank, found)
         })
         .collect();
-    ranked.sort_by_key(|(rank, _)| *rank);
+    ranked.sort_rows_by_key(|(rank, _)| *rank);
     for (_, Found { recording, facts, file }) in ranked {
         let (bytes, types) = zipped(&facts, &*file, left, privacy).unwrap_or_default();
         left -= (bytes.len() + types.len()) as u64;
         packed[recording].0.push(Packed { facts, bytes, types });
     }
     for (snapshots, _) in &mut packed {
-        snapshots.sort_by_key(|snapshot| snapshot.facts.number);
+        snapshots.sort_rows_by_key(|snapshot| snapshot.facts.number);
     }
     packed
 }

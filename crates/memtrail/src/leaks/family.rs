@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use memtrail_engine::leaks::{self, Conclusion, LeaksResponse, Suspect};
+use memtrail_order::SortRows as _;
 use memtrail_recording::Recording;
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
@@ -94,7 +95,7 @@ pub(super) fn answer<R: Recipient>(
         });
     }
     let grown = |of: &OfProcess| of.suspect.growth.grown;
-    found.suspects.sort_by(|a, b| grown(b).total_cmp(&grown(a)));
+    found.suspects.sort_rows_by(|a, b| grown(b).total_cmp(&grown(a)));
     let verdicts: Vec<_> =
         found.processes.iter().map(|process| process.leaks.conclusion.verdict).collect();
     found.conclusion = Conclusion::of_processes(&verdicts);

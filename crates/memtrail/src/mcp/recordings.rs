@@ -4,6 +4,7 @@ use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
+use memtrail_order::SortRows as _;
 use memtrail_recording::family::Family;
 use memtrail_recording::{DESCRIPTION_FILE, FileState, Recording, TRACE_FILE};
 use serde::Serialize;
@@ -64,7 +65,7 @@ pub(super) fn json(folder: &Folder, args: &Args) -> Result<JsonAnswer, Failure> 
     let mut search = Search { folder, rows: Vec::new(), entries: 0 };
     search.look(Path::new("."), DEPTH);
     let Search { mut rows, entries, .. } = search;
-    rows.sort_by(|a, b| {
+    rows.sort_rows_by(|a, b| {
         b.started_unix_us.cmp(&a.started_unix_us).then_with(|| a.recording.cmp(&b.recording))
     });
     let left_out = rows.len().saturating_sub(args.limit.0);

@@ -97,8 +97,8 @@ pub(super) fn merged(
         })
         .collect();
     let mut lists = Lists::new(&readers);
-    let out = BufWriter::new(tempfile::tempfile()?);
-    let (out, decoded) = merge(&parts, &info, out, |copied| lists.add(copied))?;
+    let mut out = BufWriter::new(tempfile::tempfile()?);
+    let decoded = merge(&parts, &info, &mut out, &mut |copied| lists.add(copied))?;
     for ((member, recording, _), decoded) in readers.iter().zip(&decoded) {
         if damage::of_trace(recording, &decoded.anomalies).is_err() {
             let first = damage::list(&decoded.anomalies).next().unwrap_or_default();

@@ -1,5 +1,6 @@
 //! The picture of live memory over time.
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::report::Report;
 use memtrail_text::rounded::{bytes, percent, ratio, seconds};
 
@@ -24,7 +25,7 @@ fn kinds_at_peak(report: &Report, room: usize) -> String {
         ("external", totals.peak_external_bytes),
     ];
     kinds.retain(|&(_, size)| size >= totals.peak.bytes * 0.005);
-    kinds.sort_by(|a, b| b.1.total_cmp(&a.1));
+    kinds.sort_rows_by(|a, b| b.1.total_cmp(&a.1));
     loop {
         let share = |size| percent(ratio(size, totals.peak.bytes));
         let names: Vec<String> =

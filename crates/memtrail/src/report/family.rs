@@ -1,5 +1,6 @@
 //! The processes of a family: what each of them and each generation allocated.
 
+use memtrail_order::SortRows as _;
 use memtrail_profile::Caveats;
 use memtrail_profile::report::{Amount, Question, Report, Totals};
 use memtrail_recording::collections::summary::Span;
@@ -141,7 +142,7 @@ impl FamilyReport {
                 promoted += totals.promoted;
             }
         }
-        generations.sort_by_key(|generation| generation.number);
+        generations.sort_rows_by_key(|generation| generation.number);
         Self { processes, generations, allocated, promoted }
     }
 
@@ -149,7 +150,7 @@ impl FamilyReport {
     pub(super) fn draw(&self, canvas: &mut Canvas) {
         let mut by_size: Vec<&Process> =
             self.processes.iter().filter(|process| process.totals.is_some()).collect();
-        by_size.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        by_size.sort_rows_by(|a, b| size(b).total_cmp(&size(a)));
         let least = by_size.get(MAX_ROWS).map_or(f64::NEG_INFINITY, |process| size(process));
         let headings = ["allocated", "peak", "at its end", "RSS", "GC", "from", "for", "pid"];
         let mut table = Table::new(&headings, "process");

@@ -38,7 +38,7 @@ pub(super) fn read(recording: &Recording) -> Result<Profile, Failure> {
     let started = Instant::now();
     let mut bar: Option<indicatif::ProgressBar> = None;
     let rates = rates::list(recording).map(Into::into);
-    let profile = Profile::read_with(&bytes, None, rates, |events| {
+    let profile = Profile::read_with(&bytes, None, rates, &mut |events| {
         if started.elapsed() > PATIENCE {
             let bar = bar.get_or_insert_with(indicatif::ProgressBar::new_spinner);
             bar.set_message(format!("{} million events", events >> 20));

@@ -55,7 +55,7 @@ fn question(live_at: Option<Moment>) -> Question {
 }
 
 fn report(trace: &[u8], question: &Question) -> Report {
-    Report::new(&Profile::read(trace, |_| {}).unwrap(), question, &Caveats::default())
+    Report::new(&Profile::read(trace, &mut |_| {}).unwrap(), question, &Caveats::default())
 }
 
 /// As it is in a file.

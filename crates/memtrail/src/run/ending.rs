@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use memtrail_order::SortRows as _;
 use memtrail_recording::session::{
     Options, SnapshotOptions, State, Status, WriteFailure, owner_of_live_packet,
 };
@@ -48,7 +49,7 @@ impl Finalized {
     pub(super) fn folders(&self) -> Vec<PathBuf> {
         let mut recordings: Vec<&Recorded> =
             self.recordings.iter().filter(|recorded| !recorded.is_predecessor).collect();
-        recordings.sort_by_key(|recorded| recorded.description.pid != self.root);
+        recordings.sort_rows_by_key(|recorded| recorded.description.pid != self.root);
         recordings.into_iter().map(|recorded| recorded.folder.clone()).collect()
     }
 

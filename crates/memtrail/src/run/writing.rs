@@ -6,6 +6,7 @@ use std::path::Path;
 
 use memtrail_heap::Facts;
 use memtrail_heap::read::{Peek, Snapshot as HeapFile};
+use memtrail_order::SortRows as _;
 use memtrail_recording::{
     Description, Outcome, Snapshot, SnapshotOutcome, SnapshotReason, has_no_last_snapshot,
     number_of_snapshot, number_of_unfinished_snapshot,
@@ -57,7 +58,7 @@ pub(super) fn finish(folder: &Path, description: &mut Description) {
             listed.extend(look(folder, number, name));
         }
     }
-    listed.sort_by_key(|snapshot| snapshot.number);
+    listed.sort_rows_by_key(|snapshot| snapshot.number);
 }
 
 /// Notes that there is no snapshot at the end of a program which a signal killed. None of its code ran then, and to change

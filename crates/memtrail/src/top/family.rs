@@ -3,6 +3,7 @@
 use memtrail_engine::describe::State;
 use memtrail_engine::heap::{OwnerChanges, SnapshotRow};
 use memtrail_engine::{LiveFigures, LiveSites};
+use memtrail_order::SortRows as _;
 use memtrail_profile::estimate::Estimate;
 use memtrail_text::rounded::grouped;
 use serde::Serialize;
@@ -155,6 +156,6 @@ fn snapshots(processes: &[Process], start: f64) -> Vec<SnapshotRow> {
         })
     };
     let mut rows: Vec<SnapshotRow> = processes.iter().flat_map(of_process).collect();
-    rows.sort_by(|a, b| a.at.unwrap_or(0.0).total_cmp(&b.at.unwrap_or(0.0)));
+    rows.sort_rows_by(|a, b| a.at.unwrap_or(0.0).total_cmp(&b.at.unwrap_or(0.0)));
     rows
 }

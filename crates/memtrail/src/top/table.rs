@@ -6,6 +6,7 @@ use std::path::Path;
 use memtrail_engine::LiveSite;
 use memtrail_engine::heap::{OwnerChange, OwnerChanges, SnapshotRow};
 use memtrail_heap::query::with_held;
+use memtrail_order::SortRows as _;
 use memtrail_text::rounded::{bytes, bytes_with_error, count, grouped, percent, seconds};
 
 use super::family::{FamilyFigures, ProcessRow};
@@ -320,7 +321,7 @@ pub(super) fn fitting(widths: &[usize], width: usize) -> usize {
 
 /// Sorts rows; those that are alike stay as they are.
 fn sort<T>(rows: &mut [T], order: Order, compare: impl Fn(&T, &T) -> Ordering) {
-    rows.sort_by(|a, b| if order.descending { compare(b, a) } else { compare(a, b) });
+    rows.sort_rows_by(|a, b| if order.descending { compare(b, a) } else { compare(a, b) });
 }
 
 /// `+1.2 MiB`, `−3 KiB`.

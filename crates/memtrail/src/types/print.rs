@@ -4,6 +4,7 @@ use std::io::{BufWriter, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
+use memtrail_order::SortRows as _;
 use memtrail_text::rounded::{grouped, percent};
 use memtrail_types::helper::BuildError;
 use memtrail_types::resolve::Error;
@@ -117,7 +118,7 @@ fn units(canvas: &mut Canvas, types: &Types, Limit(limit): Limit) {
     if lacking.is_empty() {
         return;
     }
-    lacking.sort_by_key(|unit| {
+    lacking.sort_rows_by_key(|unit| {
         (std::cmp::Reverse(unit.fields.unwrap_or(0) - unit.named()), &unit.name)
     });
     canvas.gap();

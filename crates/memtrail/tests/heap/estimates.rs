@@ -76,7 +76,7 @@ struct Join(Engine);
 impl Join {
     fn new(trace: &[u8], snapshot: Vec<u8>) -> Self {
         let engine = Engine::new(Setting::default());
-        let id = engine.add(trace, Description::default(), |_| ()).unwrap();
+        let id = engine.add(trace, Description::default(), &mut |_| ()).unwrap();
         let facts = SnapshotFacts::peek(&snapshot).unwrap();
         engine.add_snapshot(id, facts, Some(Arc::new(InMemory(snapshot.into()))));
         Self(engine)

@@ -55,7 +55,7 @@ fn found(page: &str) -> UnreachableResponse {
     let description: Description = serde_json::from_str(&description).unwrap();
     let facts: ReferencesFacts = serde_json::from_str(&facts).unwrap();
     let engine = Engine::new(Setting { live: false, offline: true });
-    let id = engine.add(&trace, description, |_| {}).unwrap();
+    let id = engine.add(&trace, description, &mut |_| {}).unwrap();
     engine.add_references(id, &references, facts).unwrap();
     engine.site_leaks(id, usize::MAX).unwrap().unwrap().unreachable.unwrap()
 }

@@ -248,7 +248,7 @@ fn windows_that_waited_while_they_were_thinned_are_not_lost() {
     let (before, after) = received.split_at(5);
     assert_eq!(sum(before), sum(&expected[..5]));
     // The others are those of the thinned trace, and none is counted twice.
-    let profile = Profile::read(&recorder.trace, |_| ()).unwrap();
+    let profile = Profile::read(&recorder.trace, &mut |_| ()).unwrap();
     let (blocks, mut samples, mut excess) = (&profile.blocks, 0, 0.0);
     for row in blocks.rows().filter(|row| blocks.allocated(*row) >= Elapsed(5 * SECOND)) {
         samples += blocks.samples(row);

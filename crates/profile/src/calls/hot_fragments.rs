@@ -29,6 +29,7 @@
 
 use std::cmp::Reverse;
 
+use memtrail_order::SortRows as _;
 use rustc_hash::FxHashMap;
 
 use super::entities::{Entity, Kind, NO_ENTITY};
@@ -190,7 +191,7 @@ impl<'a> Weighed<'a> {
 
     /// Those that are heavy, the longest first; `None` if there are too many.
     fn heavy(&self, mut fragments: Vec<Fragment>, least: u64) -> Option<Vec<Fragment>> {
-        fragments.sort_unstable_by_key(|fragment| (Reverse(fragment.len), fragment.from));
+        fragments.sort_rows_by_key(|fragment| (Reverse(fragment.len), fragment.from));
         let mut explained = Explained::new(self);
         let mut entities = 0;
         let mut heavy = Vec::new();
@@ -387,8 +388,7 @@ impl Classes {
 }
 
 fn sort(hot_fragments: &mut [Suspect]) {
-    hot_fragments
-        .sort_unstable_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.path.cmp(&b.path)));
+    hot_fragments.sort_rows_by(|a, b| b.samples.cmp(&a.samples).then_with(|| a.path.cmp(&b.path)));
 }
 
 /// Shortens what is known around each entity of a path to what the path agrees with, on one side.

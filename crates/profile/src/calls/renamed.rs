@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use memtrail_order::SortRows as _;
 use memtrail_text::Renamed;
 
 use super::entities::{Entity, Label};
@@ -55,7 +56,7 @@ fn groups(
         groups.entry(earlier(name)).or_default().push(place);
     }
     for places in groups.values_mut() {
-        places.sort_by_key(|place| match lines[*place].label {
+        places.sort_rows_by_key(|place| match lines[*place].label {
             Label::Entity(entity) => entities.position(entity).map(|at| (at.line, at.start)),
             Label::Module(_) | Label::File(_) => None,
         });

@@ -7,6 +7,7 @@ use super::level::Level;
 use super::view::View;
 use crate::selected::Cell;
 use crate::sites::By;
+use memtrail_order::SortRows as _;
 
 /// A line of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -122,7 +123,7 @@ impl<'a> Sums<'a> {
 /// Sorts lines; those that are equal in the column go by total, then by key.
 pub fn sort(lines: &mut [Line], entities: &Entities, column: Column, descending: bool) {
     let by_key = |a: &Line, b: &Line| entities.label_key(a.label).cmp(entities.label_key(b.label));
-    lines.sort_unstable_by(|a, b| {
+    lines.sort_rows_by(|a, b| {
         let order = match column {
             Column::Total => a.total.samples.cmp(&b.total.samples),
             Column::Own => a.own.samples.cmp(&b.own.samples),

@@ -1,5 +1,6 @@
 //! What is gathered of the places that a report names, and of no others.
 
+use memtrail_order::SortRows as _;
 use memtrail_trace::StackId;
 
 use super::TENTHS;
@@ -54,7 +55,7 @@ impl Details {
 
     /// Samples by distinct backtrace.
     pub(super) fn by_stack(mut self) -> Vec<(StackId, u64)> {
-        self.stacks.sort_unstable_by_key(|&(stack, _)| stack);
+        self.stacks.sort_rows_by_key(|&(stack, _)| stack);
         let same = |a: &(StackId, u32), b: &(StackId, u32)| a.0 == b.0;
         let sum = |run: &[(StackId, u32)]| run.iter().map(|&(_, samples)| u64::from(samples)).sum();
         self.stacks.chunk_by(same).map(|run| (run[0].0, sum(run))).collect()

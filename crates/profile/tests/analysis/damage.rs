@@ -14,7 +14,7 @@ const TRACES: [&[u8]; 4] = [
 ];
 
 fn report(trace: &[u8]) {
-    let Ok(profile) = Profile::read(trace, |_| {}) else { return };
+    let Ok(profile) = Profile::read(trace, &mut |_| {}) else { return };
     for live_at in [None, Some(Moment::Peak), Some(Moment::End)] {
         let selection = TimeSelection { live_at, ..TimeSelection::default() };
         let question = Question { selection, by: By::Site, top: 5, points: 7 };

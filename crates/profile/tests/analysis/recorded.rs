@@ -10,7 +10,7 @@ use memtrail_profile::sites::By;
 const CACHE: &[u8] = include_bytes!("../../../trace/tests/fixtures/cache-v2.ctf");
 
 fn live_at_end() -> Report {
-    let profile = Profile::read(CACHE, |_| {}).unwrap();
+    let profile = Profile::read(CACHE, &mut |_| {}).unwrap();
     let selection = TimeSelection { live_at: Some(Moment::End), ..TimeSelection::default() };
     Report::new(
         &profile,

@@ -66,11 +66,11 @@ fn a_trace_that_grows_says_what_is_there() {
             assert_eq!(more, offset > from);
             if let Some(grown) = growing.profile() {
                 // What is whole so far is a trace of its own.
-                assert_same(grown, &Profile::read(&trace[..offset], |_| {}).unwrap());
+                assert_same(grown, &Profile::read(&trace[..offset], &mut |_| {}).unwrap());
             }
         }
         growing.finish(&trace[growing.offset() as usize..]).unwrap();
-        let whole = Profile::read(&trace, |_| {}).unwrap();
+        let whole = Profile::read(&trace, &mut |_| {}).unwrap();
         let grown = growing.into_profile().unwrap();
         assert_same(&grown, &whole);
         assert_eq!(grown.inconsistent, whole.inconsistent);

@@ -124,7 +124,7 @@ fn condition() -> impl Strategy<Value = String> {
 /// Everything that can be said of a filter on a trace.
 fn check(trace: &[u8], texts: &[String]) -> Result<(), TestCaseError> {
     let plain = PlainTrace::read(trace);
-    let profile = Profile::read(trace, |_| {}).unwrap();
+    let profile = Profile::read(trace, &mut |_| {}).unwrap();
     let conditions: Vec<Condition> = texts.iter().map(|text| text.parse().unwrap()).collect();
     let resolved = Filter::new(conditions.clone()).unwrap().resolve(&profile);
     if plain.refuses(&conditions) {
@@ -249,7 +249,7 @@ fn size_counts_the_header() {
     // Two fields, as in a list; memory outside the heap has no header.
     for (source, size) in [(Source::Minor, 24), (Source::Major, 24), (Source::External, 16)] {
         let trace = write(1.0, &[spec(source)], sites);
-        let profile = Profile::read(&trace, |_| {}).unwrap();
+        let profile = Profile::read(&trace, &mut |_| {}).unwrap();
         for (condition, kept) in [
             (format!("size:{size}"), 1),
             (format!("size:{size}.."), 1),

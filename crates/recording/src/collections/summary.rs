@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use memtrail_order::SortRows as _;
 use serde::Serialize;
 
 use super::{CollectionFigures, Figure};
@@ -139,7 +140,7 @@ fn pauses(line: &CollectionFigures) -> impl Iterator<Item = Pause> {
 }
 
 fn longest(mut pauses: Vec<Pause>, count: usize) -> Vec<Pause> {
-    pauses.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.at.total_cmp(&b.at)));
+    pauses.sort_rows_by(|a, b| b.seconds.total_cmp(&a.seconds).then(a.at.total_cmp(&b.at)));
     pauses.truncate(count);
     pauses
 }

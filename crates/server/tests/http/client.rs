@@ -38,7 +38,7 @@ impl Fixture {
     pub(crate) fn new() -> Self {
         let engine = Engine::new(Setting { live: true, offline: false });
         let description = Description { name: "cache".into(), ..Description::default() };
-        engine.add(TRACE, description, |_| {}).unwrap();
+        engine.add(TRACE, description, &mut |_| {}).unwrap();
         let recording_events = RecordingEvents::default();
         let options = Options { port: Some(0), ..Options::default() };
         let server = Server::start(Arc::new(engine), recording_events.clone(), &options).unwrap();

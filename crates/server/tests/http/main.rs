@@ -237,7 +237,7 @@ fn the_page_asks_a_running_program_for_a_snapshot() {
 #[test]
 fn who_asks_of_what_is_being_analysed_does_not_keep_others_from_asking() {
     let engine = Arc::new(Engine::new(Setting { live: true, offline: false }));
-    let id = engine.add(TRACE, Description::default(), |_| {}).unwrap();
+    let id = engine.add(TRACE, Description::default(), &mut |_| {}).unwrap();
     let file: Arc<dyn SnapshotFile> = Arc::new(InMemory((*b"no snapshot").into()));
     engine.add_snapshot(id, SnapshotFacts { number: 1, ..SnapshotFacts::default() }, Some(file));
     let (recording_events, options) =

@@ -14,6 +14,7 @@ mod repair;
 mod tables;
 mod walk;
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use crate::header::Header;
@@ -84,17 +85,20 @@ impl<'a> Reader<'a> {
     /// Within a domain, times never decrease. Events of different domains are not merged: they
     /// come packet by packet, so their times can be out of order.
     pub fn for_each(&self, detail: Detail, mut f: impl FnMut(Event<'_>, &Tables)) -> Decoded {
-        let done = self.try_for_each(detail, |event, tables| {
-            f(event, tables);
-            ControlFlow::<std::convert::Infallible>::Continue(())
-        });
-        match done {
-            ControlFlow::Continue(decoded) => decoded,
-            ControlFlow::Break(never) => match never {},
-        }
+        self.each(detail, &mut f)
     }
 
-    /// As [`for_each`](Self::for_each), up to the first `Break`.
+    /// Decoding is compiled once, in this crate.
+    fn each(&self, detail: Detail, f: &mut dyn FnMut(Event<'_>, &Tables)) -> Decoded {
+        let ControlFlow::Continue(decoded) = self.try_for_each(detail, |event, tables| {
+            f(event, tables);
+            ControlFlow::<Infallible>::Continue(())
+        });
+        decoded
+    }
+
+    /// As [`for_each`](Self::for_each), up to the first `Break`. Decoding is compiled for `f` alone: 15 kB of code, and a few
+    /// per cent faster.
     pub fn try_for_each<B>(
         &self,
         detail: Detail,

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use memtrail_heap::BlockIndex;
 use memtrail_heap::graph::{OwnersOfBlocks, RootNodeId};
+use memtrail_order::SortRows as _;
 use memtrail_profile::filter::names::Wanted;
 use memtrail_profile::filter::{Between, Name};
 use memtrail_profile::time::Elapsed;
@@ -80,7 +81,7 @@ impl<'a> Matcher<'a> {
             tests.push((*not, test));
         }
         // What costs least is looked at first.
-        tests.sort_by_key(|(_, test)| test.cost());
+        tests.sort_rows_by_key(|(_, test)| test.cost());
         Ok(Self { loaded, tests })
     }
 

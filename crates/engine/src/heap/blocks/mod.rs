@@ -8,6 +8,7 @@ use std::collections::{BinaryHeap, HashMap};
 use memtrail_heap::graph::{Node, RootNodeId, SUPER_ROOT};
 use memtrail_heap::query::OwnerRow;
 use memtrail_heap::{BlockIndex, Bytes};
+use memtrail_order::SortRows as _;
 use memtrail_profile::filter::ConditionError;
 use memtrail_profile::time::Elapsed;
 use serde::Serialize;
@@ -164,7 +165,7 @@ fn ages(loaded: &LoadedSnapshot, recording: &Recording, TakenAt(taken): TakenAt)
 /// For each kind its place in alphabetical order; last of all what has no name of its own.
 fn names_in_order(loaded: &LoadedSnapshot) -> Vec<u64> {
     let mut order: Vec<(usize, &str)> = loaded.catalogue.names().enumerate().collect();
-    order.sort_by(|a, b| a.1.cmp(b.1));
+    order.sort_rows_by(|a, b| a.1.cmp(b.1));
     let mut places = vec![u64::MAX / 2; order.len() + 1];
     for (place, (kind, _)) in order.into_iter().enumerate() {
         places[kind] = place as u64;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::constants::{BLOCKS, COLLECTION, DELAY, ENDS, FREED, MIDDLE, QUEUED, RENEWED, RISE};
 use super::evidence::{Evidence, Life, OwnerEvidence, Phase};
+use memtrail_order::SortRows as _;
 
 /// What birth dates say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,7 +135,7 @@ pub(super) fn goes_on(all: &Evidence, owner: &OwnerEvidence) -> Option<bool> {
 /// True if most of what is alive is no older than what was freed: it is still to be freed.
 pub(super) fn turns_over(owner: &OwnerEvidence) -> bool {
     let mut lives: Vec<f64> = owner.freed.iter().map(|life| life.died - life.born).collect();
-    lives.sort_by(f64::total_cmp);
+    lives.sort_rows_by(f64::total_cmp);
     let Some(longest) = lives.get(lives.len() * 19 / 20).filter(|_| lives.len() >= QUEUED) else {
         return false;
     };
@@ -195,7 +196,7 @@ pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
     }
     let mut lives: Vec<f64> =
         owner.freed.iter().filter(lived).map(|life| life.died - life.born).collect();
-    lives.sort_by(f64::total_cmp);
+    lives.sort_rows_by(f64::total_cmp);
     // What a queue that falls behind has freed lived for less than what it has.
     lives.get(lives.len() / 2).is_some_and(|life| *life >= 0.75 * (1.0 - first))
 }
@@ -242,7 +243,7 @@ fn of_collections(lives: &[Lived]) -> Vec<(f64, f64)> {
 /// The lifetime of each block that was freed, by the date of its allocation.
 fn lives(freed: &[Life]) -> Vec<Lived> {
     let mut deaths: Vec<f64> = freed.iter().map(|life| life.died).collect();
-    deaths.sort_by(f64::total_cmp);
+    deaths.sort_rows_by(f64::total_cmp);
     let mut collections: Vec<f64> = Vec::new();
     for died in deaths {
         if collections.last().is_none_or(|last| died - last >= COLLECTION) {
@@ -250,7 +251,7 @@ fn lives(freed: &[Life]) -> Vec<Lived> {
         }
     }
     let mut lives = freed.to_vec();
-    lives.sort_by(|a, b| a.born.total_cmp(&b.born));
+    lives.sort_rows_by(|a, b| a.born.total_cmp(&b.born));
     let lived = |life: &Life| {
         // The collection that freed it began with the first death that it has.
         let collection = collections.partition_point(|at| *at <= life.died).saturating_sub(1);

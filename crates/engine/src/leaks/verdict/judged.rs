@@ -1,5 +1,6 @@
 //! The judgement of each owner, from its evidence.
 
+use memtrail_order::SortRows as _;
 use serde::{Deserialize, Serialize};
 
 use super::births::{
@@ -101,7 +102,7 @@ pub fn judge(evidence: &Evidence) -> Vec<Judged> {
         .filter(|one| one.sizes.last().is_some_and(|size| *size >= LEAST.max(SHARE * heap)))
         .map(|one| judge_one(evidence, one, heap))
         .collect();
-    judged.sort_by(|a, b| {
+    judged.sort_rows_by(|a, b| {
         let order = |one: &Judged| (!one.class.is_suspect(), one.class != Class::Undecided);
         order(a)
             .cmp(&order(b))
@@ -208,7 +209,7 @@ fn evidence_of_members(evidence: &Evidence, series: &Series) -> OwnerEvidence {
         all.threads.extend(&owner.threads);
         all.replaced.extend(&owner.replaced);
     }
-    dated.sort_by(|a, b| a.0.total_cmp(&b.0));
+    dated.sort_rows_by(|a, b| a.0.total_cmp(&b.0));
     (all.births, all.weights) = dated.into_iter().unzip();
     all
 }

@@ -39,7 +39,7 @@ fn look(recording: &Path, limit: u64) -> bool {
     assert!(bytes <= limit, "{bytes} bytes");
     let Ok(trace) = fs::read(recording.join(TRACE_FILE)) else { return false };
     let Ok(reader) = Reader::new(&trace) else { return false };
-    let profile = Profile::read(&trace, |_| ()).expect("a trace");
+    let profile = Profile::read(&trace, &mut |_| ()).expect("a trace");
     // The last packet may be under way.
     let damage = &profile.damage;
     assert_eq!(damage.total(), damage.cut_tail(), "{:?}", damage.list());
@@ -48,7 +48,8 @@ fn look(recording: &Path, limit: u64) -> bool {
 }
 
 fn allocated(recording: &Path) -> (Estimate, Option<Adapted>) {
-    let profile = Profile::read(&fs::read(recording.join(TRACE_FILE)).expect("a trace"), |_| ());
+    let profile =
+        Profile::read(&fs::read(recording.join(TRACE_FILE)).expect("a trace"), &mut |_| ());
     let profile = profile.expect("a trace");
     let estimator = Estimator::new(profile.info.sample_rate, profile.info.word_bits);
     let mut sum = Sum::default();
