@@ -194,11 +194,15 @@ pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
     if gone < 0.3 * size * first / (1.0 - first).max(f64::MIN_POSITIVE) {
         return false;
     }
-    let mut lives: Vec<f64> =
-        owner.freed.iter().filter(lived).map(|life| life.died - life.born).collect();
-    lives.sort_rows_by(f64::total_cmp);
+    // Collections that are far apart make lifetimes seem longer: of a queue that falls behind, what was freed seemed as old as
+    // what is there.
+    let between = |(lower, upper): (f64, f64)| f64::midpoint(lower, upper);
+    let lives = lives(&owner.freed);
+    let long = lives.iter().filter(|life| life.limits.1 >= age / 2.0);
+    let mut long: Vec<f64> = long.map(|life| between(life.limits)).collect();
+    long.sort_rows_by(f64::total_cmp);
     // What a queue that falls behind has freed lived for less than what it has.
-    lives.get(lives.len() / 2).is_some_and(|life| *life >= 0.75 * (1.0 - first))
+    long.get(long.len() / 2).is_some_and(|life| *life >= 0.75 * (1.0 - first))
 }
 
 /// True if blocks live the longer the later they are allocated, until the end: a queue that falls behind. At a steady rate of
