@@ -1,8 +1,8 @@
 //! Sorts tables of rows.
 //!
-//! The standard library's sort is compiled anew for each type of row and for each order, 5 kB each time: with a hundred
-//! tables it was a sixth of the page's engine. This one sorts the rows' numbers, through a pointer to the comparison, and
-//! is compiled once.
+//! The standard library's sort is compiled anew for each type of row and for each order, 5 kB each time. With a hundred
+//! tables, that was a sixth of the page's engine. This one sorts the rows' numbers through a pointer to the comparison, so
+//! that it is compiled once.
 //!
 //! Invariants: rows that compare equal keep their order. Tables of millions of rows are sorted by the standard library,
 //! which calls no pointer for each comparison.
@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 use std::mem;
 
-/// What sorts rows; the names are those of the standard library.
+/// Sorts rows. The names of its functions are those of the standard library.
 pub trait SortRows<T> {
     /// Sorts the rows in this order.
     fn sort_rows_by(&mut self, compare: impl FnMut(&T, &T) -> Ordering);

@@ -161,7 +161,7 @@ pub(super) fn renewal(owner: &OwnerEvidence, size: f64) -> Renewal {
     let all: f64 = owner.dated().map(|(_, bytes)| bytes).sum();
     let late: f64 = owner.dated().filter(|(at, _)| *at > MIDDLE).map(|(_, bytes)| bytes).sum();
     let gained = size * late / all.max(f64::MIN_POSITIVE);
-    // Some short-lived blocks are there at each moment, until a collection comes.
+    // A block that dies at once waits for the next collection, too.
     let gone = |life: &&Life| {
         life.born <= MIDDLE && life.died > MIDDLE && life.died - life.born >= PASSING
     };
@@ -196,10 +196,9 @@ pub(super) fn is_renewed(owner: &OwnerEvidence, size: f64) -> bool {
     }
     // Collections that are far apart make lifetimes seem longer: of a queue that falls behind, what was freed seemed as old as
     // what is there.
-    let between = |(lower, upper): (f64, f64)| f64::midpoint(lower, upper);
     let lives = lives(&owner.freed);
     let long = lives.iter().filter(|life| life.limits.1 >= age / 2.0);
-    let mut long: Vec<f64> = long.map(|life| between(life.limits)).collect();
+    let mut long: Vec<f64> = long.map(|life| f64::midpoint(life.limits.0, life.limits.1)).collect();
     long.sort_rows_by(f64::total_cmp);
     // What a queue that falls behind has freed lived for less than what it has.
     long.get(long.len() / 2).is_some_and(|life| *life >= 0.75 * (1.0 - first))
@@ -307,7 +306,7 @@ mod tests {
         // They wait for a collection, and may have been dead for long.
         assert_eq!(renewal(&owner(0, 38.0), 100.0), Renewal::Unclear);
         assert_eq!(renewal(&owner(0, 0.0), 100.0), Renewal::Kept);
-        // The same call site makes blocks that die at once. The owner never had them.
+        // The owner never had the short-lived blocks of its call site.
         let passing = vec![Life { born: 0.48, died: 0.52, bytes: 1.0 }; 200];
         let leak = OwnerEvidence { freed: passing, ..owner(0, 0.0) };
         assert_eq!(renewal(&leak, 100.0), Renewal::Kept);
