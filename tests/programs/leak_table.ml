@@ -1,4 +1,5 @@
 (* A table that only grows, and two that look like it: one that is filled at the start, one that forgets what is old.
+   "cleaned" leaks, and frees all at the end.
    The first argument is which, the second how much work there is beside. With a third, the program waits at the end for
    so many times as long as it worked. *)
 (* libs: unix *)
@@ -16,7 +17,7 @@ let () =
   let sum = ref 0 in
   for step = 1 to steps do
     (match Sys.argv.(1) with
-    | "leak" -> remember step
+    | "leak" | "cleaned" -> remember step
     | "filled" -> if step <= steps / 5 then remember step
     | "bounded" ->
         remember step;
@@ -26,5 +27,8 @@ let () =
       sum := !sum + work step
     done
   done;
+  if Sys.argv.(1) = "cleaned" then (
+    Hashtbl.reset table;
+    Gc.compact ());
   if Array.length Sys.argv > 3 then Unix.sleepf (float_of_string Sys.argv.(3) *. (Unix.gettimeofday () -. start));
   Printf.printf "%d %d\n" !sum (Hashtbl.length table)

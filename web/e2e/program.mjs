@@ -89,7 +89,7 @@ export function record(name, command, options = ["--rate", "1e-4"]) {
 
 /** The demo's news server with three leaks, recorded. */
 export function recordLeaks(name = "leaks", options) {
-  const program = compile(join(repository, "crates/memtrail/src/demo/leaks.ml"), "leaks");
+  const program = compile(join(repository, "crates/cli/src/demo/leaks.ml"), "leaks");
   return record(name, [program], options);
 }
 

@@ -10,7 +10,7 @@ use crate::command::{Outcome, output, repository, run};
 use crate::web;
 
 const PICTURE: &str = "docs/report.svg";
-const DEMO: &str = "crates/memtrail/src/demo/leaks.ml";
+const DEMO: &str = "crates/cli/src/demo/leaks.ml";
 /// In the demo's program: what keeps a closure for each connection, and what would keep none.
 const LEAK: (&str, &str) = ("    Listeners.subscribe (", "    ignore (");
 

@@ -39,8 +39,7 @@ use crate::response_body::ResponseBody;
 use crate::setting::Setting;
 use crate::source::SourceFiles;
 use crate::{
-    about, compare, export, filters, flame, measured, names, overview, references, source, table,
-    time_order,
+    about, compare, export, filters, flame, measured, names, overview, source, table, time_order,
 };
 
 /// A recording of an [`Engine`], numbered from 0 in the order of adding.
@@ -523,12 +522,7 @@ impl Engine {
             let size = summary.in_heap + summary.external;
             Some(((known.facts.taken_unix - start).max(0.0), size.0))
         });
-        let no_references = match &recording.references {
-            Some(Err(reason)) => Some(references::not_known(reason)),
-            Some(Ok(_)) | None => None,
-        };
         let evidence = Evidence {
-            no_references,
             snapshots: exact.collect(),
             of_several: !processes(recording.profile()).is_empty(),
             leaks,

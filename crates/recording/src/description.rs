@@ -56,6 +56,10 @@ pub struct Description {
     /// True if recordings beside this one share these bytes (`--children`).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub shares_disk: bool,
+    /// True if the recording did not begin with the program (`memtrail attach`): what was allocated before is not in the trace.
+    /// Earlier versions wrote the note [`ATTACHED`] alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub attached: bool,
     /// The allocation trace.
     pub trace: TraceFile,
     /// Heap snapshots, if the program was started so that they can be taken.
@@ -68,6 +72,10 @@ pub struct Description {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
 }
+
+/// A note of a recording that did not begin with the program.
+pub const ATTACHED: &str =
+    "memtrail was attached to a program that ran: memory allocated before is not in the trace";
 
 /// The runtime that was found in the target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -254,6 +262,11 @@ impl Description {
             && trace.blocks == 0
             && trace.lost == 0
             && !self.has_snapshots()
+    }
+
+    /// True if the recording did not begin with the program.
+    pub fn is_attached(&self) -> bool {
+        self.attached || self.notes.iter().any(|note| note == ATTACHED)
     }
 
     /// True if there is a snapshot.

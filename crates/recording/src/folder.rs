@@ -297,6 +297,7 @@ mod tests {
             context: Some("night".into()),
             disk: Some(1 << 30),
             shares_disk: false,
+            attached: false,
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

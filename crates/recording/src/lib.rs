@@ -49,8 +49,8 @@ mod written;
 
 pub use caveats::too_low;
 pub use description::{
-    Checked, Clock, Description, FORMAT, FileState, MODULES_FILE, Outcome, RecordedRuntime,
-    Sampling, Snapshot, SnapshotOutcome, TRACE_FILE, TraceFile,
+    ATTACHED, Checked, Clock, Description, FORMAT, FileState, MODULES_FILE, Outcome,
+    RecordedRuntime, Sampling, Snapshot, SnapshotOutcome, TRACE_FILE, TraceFile,
 };
 pub use folder::{
     DESCRIPTION_FILE, Error, REQUEST_FILE, Recording, drop_snapshot, family_name, folder_name,

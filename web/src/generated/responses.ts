@@ -992,6 +992,8 @@ export type LeaksResponse = {
   seconds: number,
   /** Snapshots that were looked at. */
   snapshots: number,
+  /** The number of all snapshots up to the last of these, if there are more: then some at even steps of the work are judged. */
+  snapshots_taken?: number,
   /** Sampled blocks that are alive. */
   sampled: number,
   /** What owners own of whose blocks too few were sampled to judge whether they grow. */
@@ -1002,6 +1004,10 @@ export type LeaksResponse = {
   after_last: Bytes,
   /** Of native programs whose references were looked for: the blocks to which none leads. */
   unreachable?: UnreachableResponse,
+  /** Why references were not found, although they were looked for: blocks may be unreachable. */
+  unexamined?: string,
+  /** Bytes that were kept for long and freed shortly before the last snapshot, where no earlier one shows who had them. */
+  freed_at_end?: Bytes,
   /** Memory that the end of the program freed, if the verdict was made before that. */
   teardown?: Teardown,
   /** Memory that grows and that the recording tells nothing of. */

@@ -45,7 +45,7 @@ const AGENT: &[&str] = &["crates/agent", "crates/preload"];
 const HEAP: &[&str] = &["crates/heap"];
 const ENGINE: &[&str] = &["crates/engine", "crates/server", "crates/wasm", "web"];
 const PROFILE: &[&str] = &["crates/profile"];
-const COMMANDS: &[&str] = &["crates/memtrail/src"];
+const COMMANDS: &[&str] = &["crates/cli/src"];
 
 const TERMS: &[Term] = &[
     // Server, engine and page.
@@ -136,7 +136,7 @@ const TERMS: &[Term] = &[
     term("thin", "subsample").within(PROFILE),
     term("Thin", "Subsample"),
     term("Thinned", "Subsampled").within(ENGINE),
-    term("tails", "live_packets").within(&["crates/memtrail/src", "crates/recording"]),
+    term("tails", "live_packets").within(&["crates/cli/src", "crates/recording"]),
     // Command line.
     term("patiently", "with_spinner"),
     term("settle", "finalize").whole().within(COMMANDS),

@@ -62,10 +62,6 @@ const MAX_EPOCH: u8 = 0x7f;
 
 /// A note of a recording that was ended.
 pub(crate) const DETACHED: &str = "memtrail detach ended the recording; the program went on";
-/// A note of a recording that did not begin with the program.
-pub(crate) const LATE: &str =
-    "memtrail was attached to a program that ran: memory allocated before is not in the trace";
-
 /// Begins to record this process for a session.
 ///
 /// # Safety

@@ -9,10 +9,11 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use memtrail_recording::ATTACHED;
 use memtrail_recording::session::Options;
 use memtrail_sampler::{Profile, Registers, events, start_in_words};
 
-use crate::lifecycle::attachment::{self, Attached, DETACHED, LATE, LOOK};
+use crate::lifecycle::attachment::{self, Attached, DETACHED, LOOK};
 use crate::native::begin::begin;
 use crate::native::current::Recording;
 use crate::native::load::{begin_library, depth};
@@ -37,7 +38,7 @@ pub struct Imports {
 
 static IMPORTS: OnceLock<&'static Imports> = OnceLock::new();
 
-static ATTACHED: Attached = Attached { prepare: begin_library, follow };
+static THIS_AGENT: Attached = Attached { prepare: begin_library, follow };
 
 const UNSEEN: &str = "not recorded of an attached program: exec and _exit, frees by addresses of functions that the program \
      had stored before, and filters of system calls (seccomp), which must allow the agent's";
@@ -61,7 +62,7 @@ pub unsafe fn load_late() {
 pub unsafe fn attach(session: *const c_char, main_thread: u64, imports: &'static Imports) -> c_int {
     IMPORTS.get_or_init(|| imports);
     // SAFETY: as the caller promises.
-    unsafe { attachment::attach(session, main_thread, &ATTACHED) }
+    unsafe { attachment::attach(session, main_thread, &THIS_AGENT) }
 }
 
 /// Records until somebody asks to end it, or the program ends. The error is a reason.
@@ -99,7 +100,7 @@ fn begin_recording(options: Options, session: &Path) -> Result<&'static Recordin
     let setting = Setting::keep(options, session, attachment::arguments())?;
     let recording = begin(setting, None, u32::from(attachment::epoch()))?;
     if let Some(mut stream) = recording.stream() {
-        stream.add_note(LATE);
+        stream.add_note(ATTACHED);
         stream.add_note(UNSEEN);
     }
     Ok(recording)

@@ -57,6 +57,7 @@ pub(crate) fn describe(recorded: Recorded<'_>, clock: &Clock, pid: u32) -> Descr
         context: options.context.clone(),
         disk: options.disk,
         shares_disk: options.children && options.disk.is_some(),
+        attached: options.attached && forked_from.is_none(),
         trace: TraceFile::growing(),
         snapshots: None,
         notes: options.notes.clone(),

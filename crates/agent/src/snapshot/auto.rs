@@ -98,12 +98,16 @@ pub(super) struct Plan {
     last: ProcessState,
     /// Why the last one that was due is not there.
     refused: Option<&'static str>,
+    /// True until the snapshot at the start of an attached program: without it, the memory of before is unknown.
+    /// It does not have to be within the budget, and counts in it.
+    is_base_missing: bool,
 }
 
 impl Plan {
     /// With so many bytes for all recordings, of which snapshots take a quarter.
-    pub(super) fn new(disk: Option<u64>) -> Self {
+    pub(super) fn new(disk: Option<u64>, is_attached: bool) -> Self {
         Self {
+            is_base_missing: is_attached,
             most: disk.map_or(MAX_BYTES, |disk| MAX_BYTES.min(disk / 4)),
             step: FIRST_STEP,
             due: 0,
@@ -151,6 +155,7 @@ impl Plan {
             self.step = self.step.saturating_mul(2);
         }
         self.last = now;
+        self.is_base_missing = false;
         self.set_due(now.work);
         Decision::Take
     }
@@ -178,9 +183,9 @@ impl Plan {
         let pause = measured
             .map_or((now.resident >> 20) * PAUSE_OF_MEGABYTE, |taken| larger(taken.pause, PAUSE));
         let bytes = measured.map_or(0, |taken| larger(taken.bytes, 0));
-        if self.cost.saturating_add(cost) > now.cpu / CPU_PARTS
-            || self.pause.saturating_add(pause) > now.elapsed / PAUSE_PARTS
-        {
+        let is_within = self.cost.saturating_add(cost) <= now.cpu / CPU_PARTS
+            && self.pause.saturating_add(pause) <= now.elapsed / PAUSE_PARTS;
+        if !is_within && !self.is_base_missing {
             return Err(None);
         }
         if bytes > self.most / 4 {
@@ -234,9 +239,21 @@ mod tests {
         ProcessState { work: (seconds * words) as u64, cpu: time, elapsed: time, heap, resident }
     }
 
+    /// The memory of before the attachment was growth since then.
+    #[test]
+    fn an_attached_program_has_a_first_snapshot_whatever_it_costs() {
+        let idle = ProcessState { cpu: 1_000_000, elapsed: 1, ..at(0.0, 0.0, 100 << 20) };
+        assert_eq!(Plan::new(None, false).decide(idle, || None), Decision::Wait);
+        let mut plan = Plan::new(None, true);
+        assert_eq!(plan.decide(idle, || None), Decision::Take);
+        plan.add(Taken { number: 1, cost: 1_000_000, pause: 100_000, bytes: 1 << 20 });
+        let later = ProcessState { work: 1 << 30, ..idle };
+        assert_eq!(plan.decide(later, || None), Decision::Wait);
+    }
+
     /// Runs a program whose heap is a function of the time; gives the moments of what is kept, and the plan.
     fn run(seconds: u32, words: f64, cost: u64, heap: impl Fn(f64) -> u64) -> (Vec<f64>, Plan) {
-        let mut plan = Plan::new(None);
+        let mut plan = Plan::new(None, false);
         let mut kept: Vec<(u64, f64)> = Vec::new();
         for tick in 0..seconds * 10 {
             let time = f64::from(tick) / 10.0;
@@ -294,7 +311,7 @@ mod tests {
 
     #[test]
     fn memory_outside_the_heap_moves_no_work() {
-        let mut plan = Plan::new(None);
+        let mut plan = Plan::new(None, false);
         let mut moment = at(10.0, 0.0, SMALL);
         let mut taken = 0;
         for step in 0..100_u64 {
@@ -312,7 +329,7 @@ mod tests {
 
     #[test]
     fn there_is_none_where_memory_is_short() {
-        let mut plan = Plan::new(None);
+        let mut plan = Plan::new(None, false);
         let moment = at(100.0, 1e8, 100 << 20);
         assert!(matches!(plan.decide(moment, || Some(50 << 20)), Decision::Refuse(_)));
         assert_eq!(plan.decide(moment, || None), Decision::Wait, "not at once again");
@@ -322,7 +339,7 @@ mod tests {
 
     #[test]
     fn files_take_so_many_bytes_at_most() {
-        let mut plan = Plan::new(None);
+        let mut plan = Plan::new(None, false);
         let mut kept: Vec<(u64, u64)> = Vec::new();
         for number in 0..200 {
             let bytes = 40 << 20;

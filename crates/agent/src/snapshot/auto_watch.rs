@@ -22,8 +22,8 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    pub(super) fn new(disk: Option<u64>) -> Self {
-        Self { plan: Plan::new(disk) }
+    pub(super) fn new(disk: Option<u64>, is_attached: bool) -> Self {
+        Self { plan: Plan::new(disk, is_attached) }
     }
 
     /// One of its snapshots is there.

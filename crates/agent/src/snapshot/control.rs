@@ -37,8 +37,8 @@ extern "C" fn run() {
         own_thread::part_with_descriptors();
         let mut threshold = setting.options.above;
         let mut memory_pressure = Watch::default();
-        let disk = setting.target.options.disk;
-        let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk));
+        let (disk, is_attached) = (setting.target.options.disk, setting.target.options.attached);
+        let mut auto = setting.options.auto.then(|| auto_watch::Watch::new(disk, is_attached));
         let mut share = Share::new(disk);
         last_by_signal::serve(true);
         let mut rest = Rest::begin(rest::ASKED);

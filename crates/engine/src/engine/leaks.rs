@@ -36,7 +36,9 @@ impl Engine {
                         response.unreachable = Some(unreachable);
                         references::add_retainers(recording, found, &mut response.suspects);
                     }
-                    Some(Err(reason)) => response.summary.push(references::not_known(reason)),
+                    Some(Err(reason)) => {
+                        response.unexamined = Some(references::not_known(reason));
+                    }
                     None => {}
                 }
                 response.conclude(limit);

@@ -12,8 +12,6 @@ pub(crate) struct Evidence<'e> {
     pub(crate) of_several: bool,
     /// What is suspected in the last snapshot; an error if there is none.
     pub(crate) leaks: Option<Result<LeaksResponse, ApiError>>,
-    /// Why it is not known what refers to blocks, if it was looked for.
-    pub(crate) no_references: Option<String>,
     /// Recordings to compare with, by the places of gates.
     pub(crate) baselines: Vec<Option<&'e Recording>>,
     /// How many gates are judged beside these.

@@ -36,7 +36,7 @@ pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) ->
     let leaks = &leaks;
     let Conclusion { verdict, description } = Conclusion::of(leaks);
     let unreachable = leaks.unreachable.as_ref().is_some_and(|found| found.unreachable.sampled > 0);
-    let mut found = Found {
+    let found = Found {
         verdict: match verdict {
             LeakVerdict::Leaks => Verdict::Failed,
             LeakVerdict::Undecided => Verdict::Undecided,
@@ -45,12 +45,6 @@ pub(super) fn judge(gate: &Gate, known: &KnownLeaks, evidence: &Evidence<'_>) ->
         confidence: unreachable.then_some(1.0),
         reason: description,
     };
-    if let (None, Some(reason)) = (&leaks.unreachable, &evidence.no_references)
-        && found.verdict != Verdict::Failed
-    {
-        let reason = format!("{}; {reason}", found.reason);
-        found = Found { verdict: Verdict::Unknown, confidence: None, reason };
-    }
     let details = if leaks.suspects.is_empty() && found.verdict != Verdict::Failed {
         leaks.summary.clone()
     } else {
@@ -96,5 +90,6 @@ fn details(leaks: &LeaksResponse) -> Vec<String> {
     if left > 0 {
         details.push(format!("… and {left} more suspects"));
     }
+    details.extend(leaks.reservations());
     details
 }

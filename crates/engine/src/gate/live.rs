@@ -79,6 +79,8 @@ pub(super) fn judge(
     let snapshots = evidence.into_iter().flat_map(|evidence| &evidence.snapshots);
     let largest = snapshots.copied().max_by_key(|(_, size)| *size);
     if let Some((at, size)) = largest.filter(|(_, size)| *size > most.0) {
+        // By samples, it may be garbage as well.
+        let then = filter.iter().cloned().chain([format!("live:{at}")]).collect::<Vec<_>>();
         let (size, at) = (size as f64, seconds(at));
         let of_several = evidence.is_some_and(|evidence| evidence.of_several);
         let place = if of_several { "one process, in its snapshot" } else { "the snapshot" };
@@ -94,7 +96,7 @@ pub(super) fn judge(
                 bytes(size),
                 size_in_words(most)
             ),
-            details: rows(recording, &at_peak(filter))?,
+            details: rows(recording, &then)?,
         });
     }
     let Peak { size, seconds: at, renewals } = peak(recording, filter)?;

@@ -242,7 +242,8 @@ fn order(groups: &[Group], order: SurvivorOrder) -> Vec<usize> {
 /// If there are not two, or the first is not before the second.
 pub(super) fn numbers(known: &[u64], query: &HeapSurvivors) -> Result<[u64; 2], ApiError> {
     let too_few = || {
-        ApiError::unknown(format_args!("two snapshots are needed, there are {}", known.len()))
+        let there = if known.len() == 1 { "is one" } else { "are none" };
+        ApiError::unknown(format_args!("two snapshots are needed, there {there}"))
             .hint("take some: memtrail run --snapshot every-major -- PROGRAM")
     };
     let (Some(first), Some(last)) = (known.first(), known.last()) else { return Err(too_few()) };

@@ -1,8 +1,8 @@
 //! The verdict on a recording, in one sentence. The command line, gates and the page show this one.
 
-use memtrail_text::rounded::{grouped, percent};
+use memtrail_text::rounded::{bytes, grouped, percent};
 
-use super::descriptions::{is_unjudged, unjudged_share};
+use super::descriptions::{covers_little, is_unjudged, unjudged_share};
 use super::response::{Conclusion, LeakVerdict, LeaksResponse, UnreachableResponse};
 use crate::references::estimate;
 
@@ -33,6 +33,13 @@ impl Conclusion {
                 if samples == 0 { "no".to_owned() } else { grouped(samples) }
             );
             (LeakVerdict::Undecided, description)
+        } else if let Some(freed) = found.freed_at_end {
+            let description = format!(
+                "no leak found, but {} that had been kept was freed shortly before the last snapshot; take some while the program \
+                 works (--snapshot every-major)",
+                bytes(freed.0 as f64)
+            );
+            (LeakVerdict::Undecided, description)
         } else if is_unjudged(found) {
             let part = percent(unjudged_share(found));
             let description =
@@ -45,11 +52,15 @@ impl Conclusion {
         } else if let Some(why) = &found.incomplete {
             let description = format!("no leak found, but the recording is not whole: {why}");
             (LeakVerdict::Undecided, description)
+        } else if let Some(why) = &found.unexamined {
+            (LeakVerdict::Undecided, format!("no leak found, but {why}"))
         } else {
             (LeakVerdict::NoLeak, "no leak found".to_owned())
         };
-        if unreachable.is_some() {
-            description.push_str("; no unreachable block was sampled (conservative scan)");
+        if let Some(unreachable) = unreachable {
+            let other = if unreachable.forgotten > 0 { "other " } else { "" };
+            let kind = format!("; no {other}unreachable block was sampled (conservative scan)");
+            description.push_str(&kind);
         }
         Self { verdict, description }
     }
@@ -87,6 +98,13 @@ fn unreachable_blocks(found: &UnreachableResponse) -> Option<String> {
 }
 
 impl LeaksResponse {
+    /// Sentences that readers should know before they act on a suspect.
+    pub(crate) fn reservations(&self) -> impl Iterator<Item = String> {
+        let unrecorded = self.unrecorded.as_ref().map(|found| found.description.clone());
+        let teardown = self.teardown.map(|teardown| teardown.description());
+        unrecorded.into_iter().chain(teardown).chain(covers_little(self))
+    }
+
     /// Leaves out all but so many suspects, and stores the verdict on all of them.
     pub fn conclude(&mut self, limit: usize) {
         self.left_out += self.suspects.len().saturating_sub(limit);
@@ -119,6 +137,17 @@ mod tests {
         found.conclude(10);
         assert_eq!(found.conclusion.verdict, LeakVerdict::Undecided);
         let expected = "no leak found, but the recording is not whole: ended when writing failed";
+        assert_eq!(found.conclusion.description, expected);
+    }
+
+    /// `leaks` found no leak, and `check` could not judge: a snapshot had failed.
+    #[test]
+    fn without_references_that_were_looked_for_nothing_is_cleared() {
+        let why = Some("what refers to blocks is not known: the snapshot failed".to_owned());
+        let mut found = LeaksResponse { unexamined: why, ..LeaksResponse::default() };
+        found.conclude(10);
+        assert_eq!(found.conclusion.verdict, LeakVerdict::Undecided);
+        let expected = "no leak found, but what refers to blocks is not known: the snapshot failed";
         assert_eq!(found.conclusion.description, expected);
     }
 

@@ -8,10 +8,10 @@ use memtrail_text::rounded::{bytes, grouped, percent, seconds};
 use super::evidence::Evidence;
 use super::growth::GrowthRate;
 use super::owned::Owner;
-use super::response::{CallerShare, LeaksResponse, NearestClosure, Place};
+use super::response::{CallerShare, ClearedOwner, LeaksResponse, NearestClosure, Place};
 use super::rules::finding::Finding;
 use super::teardown::Teardown;
-use super::verdict::{BLOCKS, Class, FIRST, Judged};
+use super::verdict::{BLOCKS, Class, FIRST, Judged, Unclear};
 use crate::names::shown;
 use crate::recording::Recording;
 
@@ -95,14 +95,15 @@ pub(super) fn allocated(evidence: &Evidence<'_>, by: &AllocatedBy<'_>) -> String
         // What is recognised by its contents is marked so.
         let name = shown(kind.name.trim_start_matches("~ "));
         let count = grouped(kind.blocks);
-        match name.strip_prefix("closure ") {
+        let values = match name.strip_prefix("closure ") {
             Some(function) => format!("{count} closures of {function}"),
             None if kind.is_type => format!("{count} values of type {name}"),
             None => match &kind.allocated {
                 Some(by) => format!("{count} values of kind {name} (most {})", by.text()),
                 None => format!("{count} values of kind {name}"),
             },
-        }
+        };
+        if evidence.retained_by_few(kind) { format!("what {values} retain") } else { values }
     });
     let Some((place, callers)) = by.places.split_first() else {
         let what = what.unwrap_or_else(|| "blocks".to_owned());
@@ -241,9 +242,11 @@ pub(super) fn evidence(
 ) -> String {
     let mut parts = measured(growth);
     parts.extend(fate(evidence.alive, evidence.freed, "cell"));
-    if let Some((_, half, _)) = allocation_times(evidence.owner, recording) {
-        parts.push(half_later_than(half));
-    }
+    let half = match growth.half {
+        Some(exact) => Some(exact),
+        None => allocation_times(evidence.owner, recording).map(|(_, half, _)| half),
+    };
+    parts.extend(half.map(half_later_than));
     parts.extend(growth.until.map(|_| MAY_BE_FILLED.to_owned()));
     parts.join("; ")
 }
@@ -298,8 +301,14 @@ fn fate(alive: u64, freed: u64, what: &str) -> Option<String> {
     }
 }
 
-/// When a tenth, half, and nine tenths of what is alive had been allocated.
+/// Samples that date half of an owner: the median of 16 dates has a standard error of an eighth of the time.
+pub(super) const DATED: usize = 16;
+
+/// When a tenth, half, and nine tenths of what is alive had been allocated, if enough samples tell.
 fn allocation_times(owner: &Owner<'_>, recording: &Recording) -> Option<(f64, f64, f64)> {
+    if owner.live.len() < DATED {
+        return None;
+    }
     let profile = recording.profile();
     let mut tally = crate::heap::join::Tally::default();
     for one in &owner.live {
@@ -353,9 +362,14 @@ pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize)
             "weak table: its entries live as long as their keys, which others retain, and it drops empty ones itself"
                 .to_owned()
         }
-        Class::Undecided if judged.is_last_phase => {
+        Class::Undecided if judged.unclear == Unclear::LastPhase => {
             "cannot be judged: it is of the last phase of the program, in which other call sites allocate than before; a leak \
              if that phase goes on, else the result of a task"
+                .to_owned()
+        }
+        Class::Undecided if judged.unclear == Unclear::Base => {
+            "cannot be judged: new blocks may have taken the place of what the program had before memtrail was attached; \
+             record longer, or take snapshots (memtrail snapshot PID)"
                 .to_owned()
         }
         Class::Undecided => too_few(sampled),
@@ -388,6 +402,14 @@ fn counted(count: usize, one: &str) -> String {
     format!("{} {one}{}", grouped(count as u64), if count == 1 { "" } else { "s" })
 }
 
+/// `24 of 35 snapshots`.
+fn snapshots_of(judged: usize, taken: Option<usize>) -> String {
+    match taken {
+        Some(taken) => format!("{judged} of {}", counted(taken, "snapshot")),
+        None => counted(judged, "snapshot"),
+    }
+}
+
 /// Lists the checks and their results.
 pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, snapshots, .. } = response;
@@ -396,7 +418,7 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
         counted(*owners, "owner"),
         bytes(alive.0 as f64),
         seconds(response.seconds),
-        counted(*snapshots, "snapshot"),
+        snapshots_of(*snapshots, response.snapshots_taken),
         live_samples(*sampled),
     );
     let unrecorded = response.unrecorded.iter().map(|unrecorded| unrecorded.description.clone());
@@ -409,7 +431,13 @@ pub(super) fn summary(response: &LeaksResponse) -> Vec<String> {
                 .push("growth cannot be judged: too few snapshots, and no live samples".to_owned());
         } else {
             let least = percent(super::verdict::SHARE);
-            summary.push(format!("no owner grew steadily by {least} of the heap or more"));
+            let is_undecided = |owner: &ClearedOwner| owner.class == Class::Undecided;
+            let all = if response.cleared.iter().any(is_undecided) {
+                "of the owners that can be judged, none"
+            } else {
+                "no owner"
+            };
+            summary.push(format!("{all} grew steadily by {least} of the heap or more"));
             summary.extend(without_owner(response));
             let known = response.unowned + response.after_last;
             let few = Bytes(response.unjudged.0.saturating_sub(known.0));
@@ -515,13 +543,15 @@ pub(super) const OCAML_HEAP_NOT_JUDGED: &str = "only memory from malloc was judg
 /// Lists the checks of call sites in a recording without snapshots, and their results.
 pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     let LeaksResponse { owners, alive, sampled, .. } = response;
-    let mut summary = vec![format!(
+    let unrecorded = response.unrecorded.iter().map(|unrecorded| unrecorded.description.clone());
+    let mut summary: Vec<String> = unrecorded.collect();
+    summary.push(format!(
         "checked {} over {}: {} not freed, {}",
         counted(*owners, "call site"),
         seconds(response.seconds),
         bytes(alive.0 as f64),
         live_samples(*sampled),
-    )];
+    ));
     if response.suspects.is_empty() {
         let least = percent(super::verdict::SHARE);
         summary.push(format!("no call site grew steadily by {least} of that or more"));
@@ -538,7 +568,8 @@ pub(super) fn summary_of_sites(response: &LeaksResponse) -> Vec<String> {
     summary
 }
 
-fn covers_little(response: &LeaksResponse) -> Option<String> {
+/// A sentence on a recording that is short.
+pub(super) fn covers_little(response: &LeaksResponse) -> Option<String> {
     (response.seconds < SHORT).then(|| {
         format!(
             "only the first {} were judged: the start of a program, and a single task, look like growth; record longer to be sure",

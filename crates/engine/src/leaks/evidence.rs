@@ -23,7 +23,19 @@ const MAX_OF_VALUE: u64 = 1000;
 /// With fewer sampled blocks nothing is said of what never happens.
 const MIN_SAMPLED: u64 = 10;
 
+/// Bytes that a value retains from which on a few values may be all of the growth.
+pub(super) const LARGE_VALUE: u64 = 16 << 10;
+/// Part of an owner that its values are by themselves, below which most of it is what they retain.
+const RETAINED: u64 = 10;
+
 impl Evidence<'_> {
+    /// True if most of an owner is what so few values retain that these may have been there from the beginning.
+    pub(super) fn retained_by_few(&self, values: &KindSum) -> bool {
+        let owned = self.owner.owned;
+        values.bytes.0.saturating_mul(RETAINED) < owned
+            && values.blocks.saturating_mul(LARGE_VALUE) <= owned
+    }
+
     /// The root that owns most.
     pub(super) fn row(&self) -> Option<&OwnerRow> {
         self.owner.rows.first().copied()

@@ -201,11 +201,23 @@ pub(super) fn common(clock: &Clock, recording: &Recording, end: f64) -> Evidence
         after,
         same_sites: same_sites(clock, recording, end),
         is_stopped: recording.description.is_stopped,
+        is_attached: recording.description.is_attached,
+        resident_grown: resident_grown(recording),
         is_start: clock.waits_since(end).is_some_and(|since| since < START),
         worked_on: worked_on(clock, recording, end),
         bytes_per_sample: (!recording.description.no_trace)
             .then(|| recording.profile().estimator.bytes_per_sample()),
         ..Evidence::default()
+    }
+}
+
+/// Bytes by which resident memory grew since memtrail was attached.
+fn resident_grown(recording: &Recording) -> Option<f64> {
+    let measured = recording.description.process.memory.as_ref();
+    let rss = &measured.filter(|_| recording.description.is_attached)?.rss;
+    match rss.as_slice() {
+        [first, .., last] => Some(*last as f64 - *first as f64),
+        _ => None,
     }
 }
 

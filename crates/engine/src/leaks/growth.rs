@@ -19,6 +19,10 @@ pub struct GrowthRate {
     pub since: f64,
     /// Bytes by which it grew since.
     pub grown: f64,
+    /// When it had reached half of its size, by snapshots.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub(super) half: Option<f64>,
     /// Until when, if the program has allocated hardly anything since.
     pub until: Option<f64>,
     /// Evidence of it: exact `snapshots`, `samples`, `sizes` of blocks that replaced each other, or `threads` that were started
@@ -28,7 +32,12 @@ pub struct GrowthRate {
 
 impl GrowthRate {
     /// The growth that was judged, of an owner with so many live samples, until `end` in seconds.
-    pub(super) fn of(judged: &Judged, live: usize, clock: &Clock, end: f64) -> Self {
+    pub(super) fn of(
+        judged: &Judged,
+        live: usize,
+        (clock, work): (&Clock, &[f64]),
+        end: f64,
+    ) -> Self {
         let since = if judged.since > BEGAN_LATE { clock.time(judged.since) } else { 0.0 };
         let until = clock.waits_since(end);
         let seconds = (until.unwrap_or(end) - since).max(f64::MIN_POSITIVE);
@@ -41,6 +50,7 @@ impl GrowthRate {
             rate: Estimate { value, stderr: value * error },
             since,
             grown: judged.grown,
+            half: half(judged, work).filter(|_| !clock.stands()).map(|part| clock.time(part)),
             until,
             from: match judged.reason {
                 Reason::Snapshots => "snapshots",
@@ -51,4 +61,14 @@ impl GrowthRate {
             },
         }
     }
+}
+
+/// Part of the work at which exact sizes reached half of the last one for good.
+fn half(judged: &Judged, work: &[f64]) -> Option<f64> {
+    let sizes = &judged.series.sizes;
+    let half = sizes.last().filter(|_| judged.reason == Reason::Snapshots)? / 2.0;
+    let below = sizes.iter().rposition(|size| *size < half)?;
+    let (from, to) = (*sizes.get(below)?, *sizes.get(below + 1)?);
+    let (start, end) = (*work.get(below)?, *work.get(below + 1)?);
+    Some((half - from) / (to - from) * (end - start) + start)
 }

@@ -114,22 +114,23 @@ pub(crate) fn leaks(
     let allocated = Allocated::new(heap, &loaded.catalogue, recording);
     let contents = contents::contents(loaded, &allocated, &block_owners, &of_root, suspects.len())?;
     let details = suspects.iter().zip(&contents).map(|((judged, owner), contents)| {
-        let growth = GrowthRate::of(judged, owner.live.len(), &clock, history.end);
-        let evidence = details::look_into(owner, contents, recording, &own, loaded);
+        let clock = (&clock, evidence.work.as_slice());
+        let growth = GrowthRate::of(judged, owner.live.len(), clock, history.end);
+        let found = details::look_into(owner, contents, recording, &own, loaded);
         details::suspect(
             loaded,
             recording,
             &own,
-            &evidence,
+            &found,
             judged.class,
             growth,
             (alive, history.end),
         )
     });
     let details: Vec<Suspect> = details.collect();
+    let number = heap.snapshot.facts.number;
+    let facts = known.iter().map(|known| &known.facts).find(|facts| facts.number == number);
     let gone = if history.snapshots() < unowned::SNAPSHOTS {
-        let number = heap.snapshot.facts.number;
-        let facts = known.iter().map(|known| &known.facts).find(|facts| facts.number == number);
         // The runtimes of OCaml 5 have no counter of them in their heap.
         let measured = recording.description.process.collections.as_ref();
         let cycles = || measured.and_then(|measured| measured.whole.major_cycles);
@@ -154,6 +155,8 @@ pub(crate) fn leaks(
     let cleared = cleared.map(|owner| ClearedOwner { share: owner.bytes.share_of(whole), ..owner });
     let mut response = LeaksResponse {
         incomplete: recording.description.incomplete.clone(),
+        unexamined: None,
+        freed_at_end: teardown::freed_at_end(recording, facts, (&clock, &evidence.work), alive),
         unreachable: None,
         unrecorded: unrecorded::unrecorded(recording, &clock, loaded.off_heap()),
         suspects: details,
@@ -166,6 +169,8 @@ pub(crate) fn leaks(
         alive,
         seconds: history.end,
         snapshots: history.snapshots(),
+        snapshots_taken: Some(known.iter().filter(|known| known.facts.number <= number).count())
+            .filter(|taken| *taken > history.snapshots()),
         sampled: counts.1,
         unjudged: Bytes(unjudged as u64 + gone_bytes + late_bytes),
         unowned: Bytes(gone_bytes),

@@ -35,6 +35,10 @@ pub struct LeaksResponse {
     pub seconds: f64,
     /// Snapshots that were looked at.
     pub snapshots: usize,
+    /// The number of all snapshots up to the last of these, if there are more: then some at even steps of the work are judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub snapshots_taken: Option<usize>,
     /// Sampled blocks that are alive.
     pub sampled: usize,
     /// What owners own of whose blocks too few were sampled to judge whether they grow.
@@ -47,6 +51,14 @@ pub struct LeaksResponse {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
     pub unreachable: Option<UnreachableResponse>,
+    /// Why references were not found, although they were looked for: blocks may be unreachable.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub unexamined: Option<String>,
+    /// Bytes that were kept for long and freed shortly before the last snapshot, where no earlier one shows who had them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "typescript", ts(optional))]
+    pub freed_at_end: Option<Bytes>,
     /// Memory that the end of the program freed, if the verdict was made before that.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "typescript", ts(optional))]
@@ -276,6 +288,10 @@ pub struct UnreachableResponse {
     pub count: usize,
     /// What was found, in a sentence.
     pub summary: String,
+    /// Call sites that are known leaks, and were taken out.
+    #[serde(skip)]
+    #[cfg_attr(feature = "typescript", ts(skip))]
+    pub(crate) forgotten: usize,
 }
 
 /// Unreachable blocks that were allocated by the same calls.

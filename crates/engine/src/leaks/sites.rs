@@ -107,7 +107,9 @@ fn lasted(recording: &Recording) -> f64 {
     let memory = recording.description.process.memory.as_ref();
     let measured = memory.and_then(|memory| memory.seconds.last()).copied().unwrap_or(0.0);
     let present = recording.description.present.map_or(0.0, |present| present.seconds);
-    end.max(measured).max(present)
+    let whole = end.max(measured).max(present);
+    // While the copy for it was made, the program stood.
+    recording.description.exit_snapshot.map_or(whole, |taken| whole.min(end.max(taken)))
 }
 
 /// When a program that frees its memory itself begins to end, in seconds, and what it frees then.
@@ -151,7 +153,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         let name = paths.first().and_then(|path| own.place(*path.path.first()?));
         let Some(judged) = judge.of(&whole, name.as_ref()) else { continue };
         let growth = |judged: &Judged, lifetimes: &[Lifetime]| {
-            GrowthRate::of(judged, alive(lifetimes).count(), clock, end)
+            GrowthRate::of(judged, alive(lifetimes).count(), (clock, &[]), end)
         };
         if judged.class.is_suspect() {
             let growth = growth(&judged, &whole);
@@ -207,6 +209,7 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         alive: Bytes(all as u64),
         seconds: end,
         snapshots: 0,
+        snapshots_taken: None,
         sampled,
         unjudged: Bytes(unjudged as u64),
         unowned: Bytes(0),
@@ -214,6 +217,8 @@ pub(crate) fn leaks(recording: &Recording, limit: usize) -> LeaksResponse {
         unreachable: None,
         damaged: Vec::new(),
         incomplete: recording.description.incomplete.clone(),
+        unexamined: None,
+        freed_at_end: None,
         evidence: evidence_of(allocations, mappings),
     };
     response.summary = descriptions::summary_of_sites(&response);
@@ -285,15 +290,23 @@ impl Judge {
 
 /// Estimated sizes at parts of the work.
 fn sizes(work: &[f64], lifetimes: &[Lifetime]) -> Vec<u64> {
-    // The clock stands until the next sample: a block that is replaced before that was alive when it was allocated.
-    let is_alive = |block: &&Lifetime, at: f64| {
-        let is_freed = block.freed.is_some_and(|freed| freed <= at && block.allocated < at);
-        block.allocated <= at && !is_freed
+    let size = |at: f64| {
+        // The clock stands until the next sample: of blocks that replace each other before that, the last one was alive.
+        let (mut kept, mut passing, mut is_replaced) = (0.0, 0.0_f64, false);
+        for block in lifetimes.iter().filter(|block| block.allocated <= at) {
+            let is_new = block.allocated >= at;
+            match block.freed {
+                Some(freed) if freed <= at && is_new => passing = passing.max(block.bytes),
+                Some(freed) if freed <= at => {}
+                _ => {
+                    kept += block.bytes;
+                    is_replaced |= is_new;
+                }
+            }
+        }
+        if is_replaced { kept } else { kept + passing }
     };
-    let size = |at: &f64| {
-        lifetimes.iter().filter(|block| is_alive(block, *at)).map(|block| block.bytes).sum::<f64>()
-    };
-    work.iter().map(|at| size(at) as u64).collect()
+    work.iter().map(|at| size(*at) as u64).collect()
 }
 
 /// A line of a function.
@@ -418,7 +431,8 @@ fn suspect(
     let not_freed = looked_at.count() as u64 - freed;
     let mut moments: Vec<f64> = alive(&allocated.lifetimes).map(|block| block.allocated).collect();
     moments.sort_rows_by(f64::total_cmp);
-    let half = moments.get(moments.len() / 2).map(|part| clock.time(*part));
+    let is_dated = moments.len() >= descriptions::DATED;
+    let half = moments.get(moments.len() / 2).filter(|_| is_dated).map(|part| clock.time(*part));
     let bytes = Bytes(allocated.bytes() as u64);
     let of_all = bytes.0 as f64 / all;
     let short: Vec<Place> = places.iter().map(short).collect();
@@ -459,5 +473,32 @@ fn suspect(
         added: None,
         alive: not_freed,
         freed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A log of 145 MiB that `realloc` made larger in tiny steps "came and went". Two blocks counted that had replaced each other within
+    /// one tick of the clock.
+    #[test]
+    fn of_blocks_that_replace_each_other_in_one_tick_the_last_one_counts() {
+        let block = |allocated: f64, freed: Option<f64>, bytes: f64| Lifetime {
+            allocated,
+            freed,
+            bytes,
+            size: bytes as u64,
+            is_owned: freed.is_none(),
+            is_waiting: false,
+        };
+        let blocks = [
+            block(0.1, Some(0.5), 100.0),
+            block(0.5, Some(0.5), 101.0),
+            block(0.5, Some(0.5), 102.0),
+            block(0.5, Some(0.9), 103.0),
+            block(0.9, Some(0.9), 200.0),
+        ];
+        assert_eq!(sizes(&[0.3, 0.5, 0.7, 0.9, 1.0], &blocks), [100, 103, 103, 200, 0]);
     }
 }

@@ -4,9 +4,12 @@ use memtrail_heap::Bytes;
 use memtrail_profile::blocks::Row;
 use memtrail_profile::time::Elapsed;
 use memtrail_text::rounded::{bytes, seconds};
+use memtrail_trace::Source;
 use serde::Serialize;
 
+use super::clock::Clock;
 use super::verdict::LEAST;
+use crate::heap::file::SnapshotFacts;
 use crate::heap::snapshot_store::Known;
 use crate::recording::Recording;
 
@@ -88,6 +91,48 @@ pub(super) fn of_samples(
     let before = begun.map(|(freed, _)| Elapsed(freed.0.saturating_sub(1)).seconds());
     let judged_at = before.filter(|before| is_long(*before)).unwrap_or(at);
     Teardown::of(judged_at, size(alive), size(left))
+}
+
+/// Part of the work after which a snapshot shows what was kept until the end, though not in its last size.
+const SHOWN: f64 = 0.5;
+/// Last part of the work, in which a program frees what it leaked.
+const LAST: f64 = 0.1;
+/// Bytes freed in the last part, as a multiple of those left. A cache that is renewed frees less than itself.
+const MULTIPLE: f64 = 2.0;
+/// The smallest number of bytes that this is said of, and of samples.
+const KEPT_BYTES: f64 = 1024.0 * 1024.0;
+const KEPT_SAMPLES: usize = 8;
+
+/// Bytes that were kept for long and freed shortly before the snapshot at the exit: a program that cleans up before it ends hides its
+/// leak. `None` unless they are more than what is left, and no earlier snapshot shows who had them. A snapshot after a major collection
+/// shows less than there was before, too: that was garbage.
+pub(super) fn freed_at_end(
+    recording: &Recording,
+    snapshot: Option<&SnapshotFacts>,
+    (clock, work): (&Clock, &[f64]),
+    left: Bytes,
+) -> Option<Bytes> {
+    let is_shown = work.iter().rev().skip(1).any(|at| *at >= SHOWN);
+    let is_exit = snapshot.is_some_and(|facts| facts.reason == EXIT);
+    if is_shown || !is_exit || clock.stands() {
+        return None;
+    }
+    let profile = recording.profile();
+    let blocks = &profile.blocks;
+    let is_freed = |row: &Row| {
+        let Some(died) = blocks.collected(*row) else { return false };
+        let died = clock.at(died.seconds());
+        let born = clock.at(blocks.allocated(*row).seconds());
+        died > 1.0 - LAST && died - born >= LAST && blocks.source(*row) != Source::External
+    };
+    let (mut count, mut samples) = (0, 0);
+    for row in blocks.rows().filter(is_freed) {
+        count += 1;
+        samples += blocks.samples(row);
+    }
+    let freed = samples as f64 * profile.estimator.bytes_per_sample();
+    let is_much = count >= KEPT_SAMPLES && freed >= KEPT_BYTES.max(MULTIPLE * left.0 as f64);
+    is_much.then_some(Bytes(freed as u64))
 }
 
 /// The memory that the end of a program freed after the snapshot before the exit. `None` unless `number` is the snapshot at the exit and

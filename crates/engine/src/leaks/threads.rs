@@ -84,7 +84,7 @@ mod tests {
         let waiting = Waiting { threads, bytes: 8_000_000, last: ThreadNumber(last) };
         let (work, sizes): (Vec<f64>, Vec<f64>) =
             waiting.sizes(&sampled, 1.0).into_iter().map(|(at, size)| (at, size as f64)).unzip();
-        by_sizes(&work, &sizes, 9e6).0 == BySizes::Grows
+        by_sizes(&work, &sizes, 9e6, false).0 == BySizes::Grows
     }
 
     /// Of 400 threads that waited, twenty had a sampled block: "too few to judge".

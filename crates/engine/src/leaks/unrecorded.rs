@@ -53,7 +53,7 @@ pub(super) fn unrecorded(
     let memory = known.process.memory.as_ref()?;
     let of = |kind: &str, name, option, external| {
         let part = memory.parts.iter().find(|part| part.kind == kind)?;
-        judge(memory, part, (name, option), external, clock)
+        judge((memory, known.is_attached), part, (name, option), external, clock)
     };
     let malloc = of("malloc-used", "memory from malloc", "--native=also", external);
     let mapped = of("other", "memory that the program mapped", "--native=also --mmap", Bytes(0));
@@ -71,12 +71,20 @@ pub(super) fn of_native(recording: &Recording, clock: &Clock, alive: f64) -> Opt
     let part = |kind: &str| memory.parts.iter().find(|part| part.kind == kind);
     let malloc = part("malloc-used").and_then(|part| part.bytes.last()).copied().unwrap_or(0);
     let elsewhere = Bytes((alive as u64).saturating_sub(malloc));
+    let judged = |kind: &str, named, elsewhere| {
+        judge((memory, known.is_attached), part(kind)?, named, elsewhere, clock)
+    };
     let named = ("memory that the program mapped", "--native --mmap");
-    judge(memory, part("other")?, named, elsewhere, clock)
+    let mapped = judged("other", named, elsewhere);
+    let stacks = judged("stacks", (STACKS, ""), Bytes(0)).filter(|stacks| stacks.grows);
+    [mapped, stacks].into_iter().flatten().max_by_key(|found| (found.grows, found.bytes))
 }
 
+/// Memory that no option records: the number of threads tells what it is.
+const STACKS: &str = "memory for stacks of threads";
+
 fn judge(
-    memory: &ResidentMemory,
+    (memory, is_attached): (&ResidentMemory, bool),
     part: &MemoryPart,
     (name, option): (&str, &'static str),
     external: Bytes,
@@ -87,7 +95,7 @@ fn judge(
     let all: Vec<(f64, u64)> =
         memory.seconds.iter().map(|at| work(*at)).zip(part.bytes.iter().copied()).collect();
     let (work, sizes) = at_even_steps(&all);
-    let (verdict, shape) = by_sizes(&work, &sizes, rss as f64);
+    let (verdict, shape) = by_sizes(&work, &sizes, rss as f64, is_attached);
     let left = |size: u64| size.saturating_sub(external.0);
     let size = left(*part.bytes.last()?);
     let is_large = |size: u64, share: f64| size >= LEAST.max((share * rss as f64) as u64);
@@ -106,6 +114,10 @@ fn judge(
         percent(share)
     );
     let description = match growth {
+        Some(grown) if name == STACKS => format!(
+            "{name} grows: {part}, by {}; threads that have ended keep theirs until they are joined or detached",
+            bytes(grown as f64)
+        ),
         Some(grown) => format!(
             "{name} grows, and was not recorded: {part}, by {}; memtrail run {option} records it",
             bytes(grown as f64)
@@ -155,7 +167,7 @@ mod tests {
 
     fn found(memory: &ResidentMemory, external: u64) -> Option<Unrecorded> {
         let named = ("memory from malloc", "--native=also");
-        judge(memory, &memory.parts[0], named, Bytes(external), &Clock::default())
+        judge((memory, false), &memory.parts[0], named, Bytes(external), &Clock::default())
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub(crate) fn unreachable(
         at,
         conservative: true,
         summary: descriptions::summary([&reachable, &garbage, &elsewhere], &unreachable, at),
+        forgotten: 0,
         reachable,
         garbage,
         elsewhere,
@@ -112,6 +113,11 @@ impl UnreachableResponse {
         });
         let others = [&self.reachable, &self.garbage, &self.elsewhere];
         self.summary = descriptions::summary(others, &self.unreachable, self.at);
+        if self.sites.is_empty() {
+            self.summary =
+                self.summary.replacen("no unreachable block", "no other unreachable block", 1);
+        }
+        self.forgotten = known;
         known
     }
 }

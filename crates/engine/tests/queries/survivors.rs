@@ -117,7 +117,7 @@ fn sums_are_those_of_the_sites_of_each_snapshot() {
 fn two_snapshots_are_needed_in_their_order() {
     let one = engine(&[heap(1, &[0], &[])]);
     let (_, error) = api_error(&one, br#"{"query":"heapsurvivors"}"#);
-    assert_eq!(error["message"], "two snapshots are needed, there are 1");
+    assert_eq!(error["message"], "two snapshots are needed, there is one");
     let two = engine(&[heap(1, &[0], &[]), heap(2, &[0], &[])]);
     let (_, error) = api_error(&two, br#"{"query":"heapsurvivors","from":2,"to":1}"#);
     assert_eq!(error["message"], "snapshot 2 is not before snapshot 1");

@@ -20,7 +20,7 @@ fn judged(kind: &Kind, snapshots: usize, random: &mut Random) -> [usize; 3] {
         let work = even(random, snapshots);
         let sizes: Vec<f64> = work.iter().map(|at| (history(*at).max(0.0) * MIB).floor()).collect();
         let most = sizes.iter().copied().fold(MIB, f64::max);
-        counts[match by_sizes(&work, &sizes, 4.0 * most).0 {
+        counts[match by_sizes(&work, &sizes, 4.0 * most, false).0 {
             BySizes::Grows => 0,
             BySizes::Maybe | BySizes::Unknown => 1,
             BySizes::Steady => 2,

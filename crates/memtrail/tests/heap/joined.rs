@@ -145,5 +145,5 @@ fn two_snapshots_are_compared_in_their_order() {
     let output = heap(["survivors", &path, "--to", "1"]);
     let (code, message) = complaint(&output);
     assert!(code == Some(3) || code == Some(2), "{code:?} {message}");
-    assert!(message.contains("two snapshots are needed, there are 1"), "{message}");
+    assert!(message.contains("two snapshots are needed, there is one"), "{message}");
 }

@@ -291,6 +291,19 @@ fn the_next_command_is_about_most_of_the_suspect() {
     assert_eq!(coverage["not_found"], 0, "{coverage}");
 }
 
+/// A table that was emptied before the program ended was "no leak found", by a snapshot at the end alone.
+fn cleaned(compiler: &str) {
+    let program = build(&compilers::named(compiler), "leak_table");
+    let case = Case::new(&program, &["cleaned"]);
+    let run = case.options(&["--rate", "1e-3", "--snapshot", "exit"]).recorded();
+    let found = response(&run.recording);
+    assert_eq!(found["conclusion"]["verdict"], "undecided", "{found:#}");
+    let reason = found["conclusion"]["description"].as_str().unwrap();
+    assert!(reason.contains("was freed shortly before the last snapshot"), "{reason}");
+}
+
+on_each!(what_is_freed_before_the_end_is_not_cleared, cleaned);
+
 /// Exact sizes of several snapshots decide, if there are enough.
 #[test]
 fn many_snapshots_are_enough_without_samples() {

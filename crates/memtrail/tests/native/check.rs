@@ -60,14 +60,65 @@ fn a_program_that_frees_its_blocks_passes() {
     assert!(text.contains("no unreachable block was sampled (conservative scan)"), "{text}");
 }
 
+/// A wrapper script became the program: 0 B were alive in the shell, and the check passed.
+#[test]
+fn the_program_that_a_script_becomes_is_judged() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), leaking());
+    let script = folder.path().join("start.sh");
+    std::fs::write(&script, format!("#!/bin/sh\nexec {}\n", program.path.display())).unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let output = check(folder.path(), &["--snapshot", "exit", "--keep"], &script);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    // So it is where the recording of the shell is named.
+    let shell = std::fs::read_dir(folder.path()).unwrap().flatten();
+    let shell = shell
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|end| end == "memtrail") && is_of_shell(path));
+    let output = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["check", "--no-leak", "--recording"])
+        .arg(shell.unwrap())
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+}
+
+/// True if a recording's name says that it is of a shell.
+fn is_of_shell(recording: &Path) -> bool {
+    let name = recording.file_name().unwrap().to_string_lossy().into_owned();
+    ["sh-", "dash-", "bash-", "start"].iter().any(|shell| name.starts_with(shell))
+}
+
+/// `check` could not judge a program that had ended before its first snapshot, of which `leaks` said "no leak found".
+#[test]
+fn a_program_that_ends_before_its_first_snapshot_is_judged_as_without() {
+    let (folder, program) = (tempfile::tempdir().unwrap(), compile("null.c", &[]));
+    let output = check(folder.path(), &["--every", "1h", "-o", "short.memtrail"], &program.path);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let leaks = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["leaks", "--json", "short.memtrail"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let leaks: serde_json::Value = serde_json::from_slice(&leaks.stdout).unwrap();
+    assert_eq!(leaks["conclusion"]["verdict"], "no_leak", "{leaks}");
+}
+
 /// A program that ends by a system call leaves no moment for the snapshot: whether something leaks is not known.
 #[test]
 fn a_snapshot_that_is_missing_is_not_a_pass() {
     let program = compile("references.c", &["-pthread", "-DWITHOUT_EXIT"]);
     let folder = tempfile::tempdir().unwrap();
-    let output = check(folder.path(), &["--snapshot", "exit"], &program.path);
+    let options = ["--snapshot", "exit", "-o", "cut.memtrail"];
+    let output = check(folder.path(), &options, &program.path);
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(6), "{stderr}");
+    let leaks = Command::new(env!("CARGO_BIN_EXE_memtrail"))
+        .args(["leaks", "--json", "cut.memtrail"])
+        .current_dir(folder.path())
+        .output()
+        .unwrap();
+    let leaks: serde_json::Value = serde_json::from_slice(&leaks.stdout).unwrap();
+    assert_eq!(leaks["conclusion"]["verdict"], "undecided", "{leaks}");
     let text = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("ended without the agent being told: by a system call"), "{text}");
 }

@@ -104,6 +104,7 @@ impl Folder {
             context: options.context.clone(),
             disk: None,
             shares_disk: false,
+            attached: false,
             trace: TraceFile::growing(),
             snapshots: None,
             notes: Vec::new(),

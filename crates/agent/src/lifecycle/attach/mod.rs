@@ -6,8 +6,10 @@ mod arrival;
 use std::ffi::{c_char, c_int};
 use std::path::Path;
 
+use memtrail_recording::ATTACHED;
+
 use crate::context::runtime::version_or;
-use crate::lifecycle::attachment::{self, Attached, DETACHED, LATE, LOOK};
+use crate::lifecycle::attachment::{self, Attached, DETACHED, LOOK};
 use crate::lifecycle::load::begin_library;
 use crate::lifecycle::pending_start::PendingStart;
 use crate::lifecycle::{leave, start};
@@ -29,7 +31,7 @@ const TRIES: u32 = 200;
 const UNSEEN: &str = "not recorded of an attached program: calls of malloc (--native), exec and _exit, and filters of system \
      calls (seccomp), which must allow the agent's";
 
-static ATTACHED: Attached = Attached { prepare: begin_library, follow };
+static THIS_AGENT: Attached = Attached { prepare: begin_library, follow };
 
 /// Begins to record this process for a session.
 ///
@@ -38,7 +40,7 @@ static ATTACHED: Attached = Attached { prepare: begin_library, follow };
 /// the dynamic linker nor in `malloc`.
 pub unsafe fn attach(session: *const c_char, main_thread: u64) -> c_int {
     // SAFETY: as the caller promises.
-    unsafe { attachment::attach(session, main_thread, &ATTACHED) }
+    unsafe { attachment::attach(session, main_thread, &THIS_AGENT) }
 }
 
 /// Records until somebody asks to end it, or the program ends. The error is a reason.
@@ -68,7 +70,7 @@ fn follow(session: &Path) -> Result<(), String> {
             arrival.take_out();
             if let Some(pending) = pending.take() {
                 // SAFETY: this is such a moment.
-                outcome = unsafe { start::join(pending, vec![LATE, UNSEEN], epoch, domains) };
+                outcome = unsafe { start::join(pending, vec![ATTACHED, UNSEEN], epoch, domains) };
             }
             true
         },

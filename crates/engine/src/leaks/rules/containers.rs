@@ -1,11 +1,11 @@
 //! A table, map, set, list or array that only grows: a cache that never evicts, a registry, a log.
 
 use memtrail_heap::contents::Structure;
-use memtrail_text::rounded::grouped;
+use memtrail_text::rounded::{bytes, grouped};
 
 use super::finding::Finding;
 use crate::leaks::contents::Container;
-use crate::leaks::evidence::Evidence;
+use crate::leaks::evidence::{Evidence, LARGE_VALUE};
 
 pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
     let container = evidence.contents.container.as_ref()?;
@@ -18,9 +18,23 @@ pub(super) fn describe(evidence: &Evidence<'_>) -> Option<Finding> {
         Structure::Set | Structure::List | Structure::Array => "elements",
         Structure::Queue | Structure::Buffer => return None,
     };
-    let clause = [Some(evidence.added(what)), hidden(container)];
+    let added = large_entries(evidence, container, what).unwrap_or_else(|| evidence.added(what));
+    let clause = [Some(added), hidden(container)];
     let clause: Vec<String> = clause.into_iter().flatten().collect();
     Some(Finding { rule: "growing container", clause: clause.join("; ") })
+}
+
+/// The clause about entries of which each retains so much that they may grow, and no sample says that any was added.
+fn large_entries(evidence: &Evidence<'_>, container: &Container, what: &str) -> Option<String> {
+    let count = container.entries.filter(|count| *count > 0)?;
+    let each = container.retained.0 / count;
+    (evidence.added_at.is_none() && each >= LARGE_VALUE).then(|| {
+        format!(
+            "its {} {what} retain {} each on average: {what} are added, or what they retain grows",
+            grouped(count),
+            bytes(each as f64)
+        )
+    })
 }
 
 /// Entries for each chain from which keys are said to be in a table several times. `Hashtbl` grows at 2.

@@ -58,6 +58,8 @@ pub(super) const START_BYTES: f64 = 1024.0 * 1024.0;
 pub(crate) const FIRST: f64 = 0.05;
 /// Samples on either side without which call sites are not compared.
 pub(crate) const SAMPLED: usize = 50;
+/// Part of the work within which the snapshot must be taken that shows what an attached program had before.
+pub(super) const BASE: f64 = 0.25;
 /// Part of the work that the last snapshot must cover. Otherwise samples must show that growth goes on.
 pub(super) const COVER: f64 = 0.8;
 /// Smallest part of the heap of an owner that is worth "too little evidence" …

@@ -6,6 +6,7 @@ use super::constants::{BLOCKS, EARLY, SAME, STEADY, UNDECIDED_BYTES};
 
 /// Everything that a verdict on a recording depends on. Work is a part of all that was allocated until the last snapshot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a field of stored files")]
 pub struct Evidence {
     /// Work at each snapshot, ascending to 1; nothing if there is no snapshot.
     pub work: Vec<f64>,
@@ -24,6 +25,12 @@ pub struct Evidence {
     /// True if the program was stopped by a signal, or still runs: it would have gone on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
+    /// True if the recording did not begin with the program: what that had before is in no sample, and in the first snapshot alone.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_attached: bool,
+    /// Bytes by which resident memory grew from the beginning of such a recording to its end, if that was measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident_grown: Option<f64>,
     /// True if it worked for a moment, and then waited: that may have been its start alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_start: bool,

@@ -8,8 +8,9 @@ use super::births::{
     turns_over,
 };
 use super::constants::{
-    BLOCKS, CERTAIN, COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEAR, NEWEST, QUEUE_BYTES,
-    REST, SHARE, START_BYTES, STOPPED, SURELY, UNDECIDED, UNDECIDED_BYTES, UNSAMPLED, WORKED_ON,
+    BASE, BLOCKS, CERTAIN, COVER, DEEP, ENDED, FILLED, LASTED, LATE, LEAST, NEAR, NEWEST,
+    QUEUE_BYTES, RENEWED, REST, SHARE, START_BYTES, STOPPED, SURELY, UNDECIDED, UNDECIDED_BYTES,
+    UNSAMPLED, WORKED_ON,
 };
 use super::evidence::{Evidence, OwnerEvidence, Phase};
 use super::series::{self, Series, series};
@@ -85,12 +86,24 @@ pub struct Judged {
     pub since: f64,
     /// True if its size is worth "too little evidence".
     pub is_large: bool,
-    /// True if it is undecided because it is of the last phase, which may be a server's work or a stage of a task.
-    pub is_last_phase: bool,
+    /// Why it is undecided, if it is.
+    pub unclear: Unclear,
     /// Part of the work at which it began to grow, as far as that is known.
     pub begun: f64,
     /// True if it was filled, and the program has worked on without allocating.
     pub works_with_it: bool,
+}
+
+/// Why an owner is undecided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unclear {
+    /// Sizes and samples tell too little.
+    #[default]
+    Evidence,
+    /// It is of the last phase, which may be a server's work or a stage of a task.
+    LastPhase,
+    /// The memory is unknown that the program had before memtrail was attached.
+    Base,
 }
 
 /// Judges every large owner, the largest growth first.
@@ -150,11 +163,11 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
             Some(true) | None => class,
         };
     }
-    let (mut is_last_phase, begun) = (false, begun(&owner, shape, began));
+    let (mut unclear, begun) = (Unclear::Evidence, begun(&owner, shape, began));
     if class.is_suspect() || class == Class::Undecided {
         match stage(evidence, begun) {
             Stage::None => {}
-            Stage::Last => (class, is_last_phase) = (Class::Undecided, true),
+            Stage::Last => (class, unclear) = (Class::Undecided, Unclear::LastPhase),
             Stage::Of => class = Class::Stage,
         }
     }
@@ -164,6 +177,13 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     if (class.is_suspect() || class == Class::Undecided) && owner.follows_keys {
         class = Class::FollowsKeys;
     }
+    let rise = Rise::of(evidence, &owner, &series.sizes);
+    if class.is_suspect() && reason != Reason::Snapshots {
+        class = rise.class(class, gained(&owner));
+        if class == Class::Undecided {
+            unclear = Unclear::Base;
+        }
+    }
     let works_on = evidence.worked_on.is_some_and(|worked_on| worked_on >= WORKED_ON);
     let works_with_it = class.is_suspect() && works_on;
     if works_with_it {
@@ -172,8 +192,60 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
         class = Class::Undecided;
     }
     let grown = shape.filter(|_| class.is_suspect()).map_or(size, |shape| shape.grown.min(size));
-    is_last_phase &= class == Class::Undecided;
-    Judged { series, class, reason, grown, since, is_large, is_last_phase, begun, works_with_it }
+    let grown = rise.bytes().map_or(grown, |rise| grown.min(rise.max(0.0)));
+    Judged { series, class, reason, grown, since, is_large, unclear, begun, works_with_it }
+}
+
+/// Bytes by which an owner grew since memtrail was attached. What samples show as new may have taken the place of what the
+/// program had before.
+#[derive(Clone, Copy)]
+enum Rise {
+    /// The recording began with the program: all is new.
+    All,
+    /// By snapshots.
+    Exact(f64),
+    /// At most, as resident memory grew by no more.
+    AtMost(f64),
+    Unknown,
+}
+
+impl Rise {
+    fn of(evidence: &Evidence, owner: &OwnerEvidence, exact: &[f64]) -> Self {
+        let has_base =
+            !evidence.is_estimated && evidence.work.first().is_some_and(|at| *at <= BASE);
+        match (exact, evidence.resident_grown) {
+            _ if !evidence.is_attached => Self::All,
+            ([first, .., last], _) if has_base => Self::Exact(last - first),
+            // A collector's garbage makes resident memory grow, too.
+            (_, Some(grown)) if evidence.is_estimated => Self::AtMost(grown.min(gained(owner))),
+            _ => Self::Unknown,
+        }
+    }
+
+    const fn bytes(self) -> Option<f64> {
+        match self {
+            Self::Exact(rise) | Self::AtMost(rise) => Some(rise),
+            Self::All | Self::Unknown => None,
+        }
+    }
+
+    /// The class of a suspect with so many bytes of new memory.
+    fn class(self, class: Class, gained: f64) -> Class {
+        match self {
+            Self::All => class,
+            Self::Exact(rise) | Self::AtMost(rise) if rise >= gained / 2.0 => class,
+            Self::Exact(rise) if rise <= (1.0 - RENEWED) * gained => Class::ComesAndGoes,
+            // The memory of blocks that were freed before may have been used again.
+            Self::Exact(_) | Self::AtMost(_) | Self::Unknown => Class::Undecided,
+        }
+    }
+}
+
+/// Bytes of an owner that were allocated since the recording began, by its samples.
+fn gained(owner: &OwnerEvidence) -> f64 {
+    let dated: f64 = owner.dated().map(|(_, bytes)| bytes).sum();
+    // Only some of the dates are kept.
+    dated * (owner.live as f64 / owner.births.len().max(1) as f64).max(1.0)
 }
 
 /// The moment at which an owner began to grow.
@@ -225,7 +297,7 @@ struct Found {
 impl Found {
     fn of(evidence: &Evidence, owner: &OwnerEvidence, exact: &[f64], heap: f64) -> Self {
         let (by, shape) = if evidence.work.len() >= 2 {
-            by_sizes(&evidence.work, exact, heap)
+            by_sizes(&evidence.work, exact, heap, evidence.is_attached)
         } else {
             (BySizes::Unknown, None)
         };
@@ -243,7 +315,7 @@ impl Found {
         {
             let (work, sizes): (Vec<f64>, Vec<f64>) =
                 series.iter().map(|(work, size)| (*work, *size as f64)).unzip();
-            if let (BySizes::Grows, shape) = by_sizes(&work, &sizes, heap)
+            if let (BySizes::Grows, shape) = by_sizes(&work, &sizes, heap, evidence.is_attached)
                 && has_held(evidence, exact, (&work, &sizes))
             {
                 return found(Class::Grows, reason, shape);

@@ -19,7 +19,7 @@ mod shape;
 
 pub use constants::REPLACED;
 pub use evidence::{Evidence, Life, MAX_DATES, MAX_RANKS, OwnerEvidence, subsampled};
-pub use judged::{Class, Judged, Reason, judge};
+pub use judged::{Class, Judged, Reason, Unclear, judge};
 pub use series::{Series, series};
 pub use shape::{BySizes, Shape, by_sizes};
 

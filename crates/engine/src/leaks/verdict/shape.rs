@@ -44,14 +44,24 @@ pub struct Shape {
     last: f64,
 }
 
-/// Judges sizes at parts of the work, ascending to 1, of a heap of so many bytes.
+/// Judges sizes at parts of the work, ascending to 1, of a heap of so many bytes. There was nothing before the work, unless it had
+/// begun before the recording.
 #[must_use]
-pub fn by_sizes(work: &[f64], sizes: &[f64], heap: f64) -> (BySizes, Option<Shape>) {
-    let (x, y) = apart(work, sizes);
+pub fn by_sizes(
+    work: &[f64],
+    sizes: &[f64],
+    heap: f64,
+    is_attached: bool,
+) -> (BySizes, Option<Shape>) {
+    let (mut x, mut y) = apart(work, sizes);
+    let count = y.len();
+    if !is_attached {
+        x.insert(0, 0.0);
+        y.insert(0, 0.0);
+    }
     if y.len() < 2 {
         return (BySizes::Unknown, None);
     }
-    let count = y.len() - 1;
     let least = LEAST.max(SHARE * heap);
     for since in [0.0, 0.25, 0.5] {
         let Some(shape) = Shape::since(&x, &y, since).filter(|shape| shape.grown >= least) else {
@@ -76,8 +86,8 @@ pub fn by_sizes(work: &[f64], sizes: &[f64], heap: f64) -> (BySizes, Option<Shap
             }
             continue;
         }
-        let few =
-            (FEW..POINTS).contains(&count) && shape.rises >= FEW && is_line_from_nothing(&x, &y);
+        let is_line = !is_attached && is_line_from_nothing(&x, &y);
+        let few = (FEW..POINTS).contains(&count) && shape.rises >= FEW && is_line;
         let many = count >= POINTS && shape.rises >= (POINTS - 1).max(shape.points.div_ceil(3));
         let found = if few || many { BySizes::Grows } else { BySizes::Maybe };
         return (found, Some(shape));
@@ -86,10 +96,10 @@ pub fn by_sizes(work: &[f64], sizes: &[f64], heap: f64) -> (BySizes, Option<Shap
     (found, Shape::since(&x, &y, 0.0))
 }
 
-/// The sizes with nothing before the beginning. Of snapshots between which there was hardly any work, the last one counts.
+/// The sizes. Of snapshots between which there was hardly any work, the last one counts.
 fn apart(work: &[f64], sizes: &[f64]) -> (Vec<f64>, Vec<f64>) {
     let least = super::constants::APART / work.len().max(1) as f64;
-    let (mut x, mut y) = (vec![0.0], vec![0.0]);
+    let (mut x, mut y) = (Vec::new(), Vec::new());
     for (place, (at, size)) in work.iter().zip(sizes).enumerate() {
         if work.get(place + 1).is_none_or(|next| next - at >= least) {
             x.push(*at);
