@@ -32,6 +32,8 @@ fn known_width(asked: Option<u16>) -> Option<usize> {
     Some(usize::from(width).clamp(40, MAX_COLUMNS))
 }
 
+/// Between columns of a table.
+const GAP: &str = "  ";
 /// Columns by which further lines are indented more than the first.
 const INDENT: usize = 4;
 
@@ -84,7 +86,9 @@ impl Canvas {
                 (rest, left) = (rest.trim_end(), columns(rest.trim_end()));
             }
             let first_word = blanks() + columns(rest.trim_start().split(' ').next().unwrap_or(""));
-            if columns(rest) > left && first_word > left && left < room {
+            // A column of a table goes as a whole.
+            let is_column = rest.starts_with(' ') && columns(rest.trim_start()) <= room;
+            if columns(rest) > left && (first_word > left || is_column) && left < room {
                 (rest, left) = (rest.trim_start(), room);
                 self.break_line(indent);
             }
@@ -153,20 +157,24 @@ pub(crate) fn columns(text: &str) -> usize {
     text.chars().map(|c| c.width().unwrap_or(1)).sum()
 }
 
-/// Breaks a text into lines: the first of at most `first` columns, others of at most `next`. It breaks after a space, or in
-/// longer words after a sign between names, and nothing is lost.
+/// Breaks a text into lines: the first of at most `first` columns, others of at most `next`. It breaks between columns of a table,
+/// else after a space, or in longer words after a sign between names. Nothing is lost.
 pub(crate) fn wrapped(text: &str, first: usize, next: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let (mut rest, mut room) = (text, first);
     while columns(rest) > room {
         let part = head(rest, room.max(1));
-        let ends_in_space = rest[part.len()..].starts_with(' ');
+        let ends_in_space = rest[part.len()..].starts_with(' ') && !part.trim().contains(GAP)
+            || rest[part.len()..].starts_with(GAP);
         let after = |is_break: fn(char) -> bool| part.rfind(is_break).map(|at| at + 1);
         let at = if ends_in_space {
             part.len()
         } else {
-            let word = after(|c| c == ' ').filter(|at| !part[..*at].trim().is_empty());
-            word.or_else(|| after(|c| matches!(c, '.' | '/' | ',' | '-' | '_')))
+            let is_inside = |at: &usize| !part[..*at].trim().is_empty();
+            let gap = part.rfind(GAP).map(|at| at + GAP.len()).filter(is_inside);
+            let word = after(|c| c == ' ').filter(is_inside);
+            gap.or(word)
+                .or_else(|| after(|c| matches!(c, '.' | '/' | ',' | '-' | '_')))
                 .unwrap_or(part.len())
         };
         let (line, after) = rest.split_at(at.max(1));
@@ -246,6 +254,8 @@ mod tests {
         assert_eq!(lines("Shop.Handler.try_bind", 14, 12), "Shop.Handler.|try_bind");
         assert_eq!(lines("a → Cache.table → page", 16, 12), "a → Cache.table|→ page");
         assert_eq!(lines("abcdefghij", 4, 3), "abcd|efg|hij");
+        assert_eq!(lines("1 MiB  85 to 800 KiB", 13, 20), "1 MiB|85 to 800 KiB");
+        assert_eq!(lines("1 MiB  2 MiB  page", 12, 20), "1 MiB  2 MiB|page");
         assert_eq!(lines("宽宽宽", 4, 4), "宽宽|宽");
     }
 
@@ -261,6 +271,7 @@ mod tests {
         assert_eq!(text(&[(PLAIN, "1234567890"), (PLAIN, "1")]), "1234567890\n    1\n");
         assert_eq!(text(&[(PLAIN, "12345       "), (PLAIN, "1")]), "12345\n    1\n");
         assert_eq!(text(&[(PLAIN, "1 % of the peak")]), "1 % of the\n    peak\n");
+        assert_eq!(text(&[(PLAIN, "1 KiB"), (PLAIN, "  7.8 M")]), "1 KiB\n    7.8 M\n");
         assert_eq!(text(&[(PLAIN, "a\u{1b}[2J\nb")]), "a\u{FFFD}[2J\u{FFFD}b\n");
     }
 
