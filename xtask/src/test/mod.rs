@@ -61,6 +61,7 @@ fn run_all(selection: &Selection) -> Steps {
     steps.page_tests(pattern, selection.all);
     if selection.all && pattern.is_none() {
         steps.check("documentation of the crates", crate_docs);
+        steps.check("the program without its optional parts", without_parts);
         steps.counted("OCaml's own testsuite", || ocaml_tests::run(None, None));
     }
     if selection.all {
@@ -100,6 +101,15 @@ fn report_suite(outcome: Outcome<Tally>) -> ExitCode {
 fn lints() -> Outcome {
     let mut clippy = cargo(&["clippy", "--all-targets", "--quiet"]);
     run(clippy.args(WORKSPACE).args(["--", "--deny", "warnings"]))
+}
+
+/// Each optional part can be left out. `ship` needs `parquet`.
+fn without_parts() -> Outcome {
+    for features in ["", "parquet", "parquet,ship", "mcp", "parquet,mcp"] {
+        let check = ["check", "--package", "memtrail", "--no-default-features", "--quiet"];
+        run(cargo(&check).args(["--features", features]))?;
+    }
+    Ok(())
 }
 
 /// The crates' documentation, private items included, has no warnings.
