@@ -121,7 +121,7 @@ pub(crate) fn describe(recording: &Recording) -> Description {
         outcome: outcome::words(known.outcome.as_ref()),
         labels: known.labels.clone(),
         is_stopped: outcome::is_stopped(known.outcome.as_ref()),
-        is_attached: known.is_attached(),
+        is_attached: known.is_attached() || known.forked_from.is_some(),
         exit_snapshot: recording_facts::exit_snapshot(known),
         incomplete: outcome::incomplete(known),
         notes,

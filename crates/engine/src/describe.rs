@@ -45,7 +45,7 @@ pub struct Description {
     /// True if a signal from outside ended the program, or it still runs: it would have gone on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
-    /// True if the recording did not begin with the program: it had memory before that nothing is known of.
+    /// True if the recording did not begin with the program, or the process was forked: it had memory before that nothing is known of.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_attached: bool,
     /// When the snapshot at the end was taken, in seconds since the start. The program waited for nothing after that.

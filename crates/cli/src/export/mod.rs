@@ -57,7 +57,7 @@ const AFTER_HELP: &str = after_help!("");
 
 /// Write what a recording holds in another tool's format
 ///
-/// What is written is what `memtrail view` shows with the same filters: the call paths of the
+/// It has all that `memtrail view` shows with the same filters: the call paths of the
 /// chosen blocks, with their estimated bytes and numbers.
 #[derive(clap::Args)]
 #[command(after_help = AFTER_HELP)]

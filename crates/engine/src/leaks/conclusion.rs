@@ -100,9 +100,11 @@ fn unreachable_blocks(found: &UnreachableResponse) -> Option<String> {
 impl LeaksResponse {
     /// Sentences that readers should know before they act on a suspect.
     pub(crate) fn reservations(&self) -> impl Iterator<Item = String> {
+        // That nothing refers to a block is a fact.
+        let growth = (!self.suspects.is_empty()).then_some(self);
         let unrecorded = self.unrecorded.as_ref().map(|found| found.description.clone());
         let teardown = self.teardown.map(|teardown| teardown.description());
-        unrecorded.into_iter().chain(teardown).chain(covers_little(self))
+        unrecorded.into_iter().chain(teardown).chain(growth.and_then(covers_little))
     }
 
     /// Leaves out all but so many suspects, and stores the verdict on all of them.

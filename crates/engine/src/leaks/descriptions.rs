@@ -368,8 +368,8 @@ pub(super) fn class_reason(judged: &Judged, filled: Option<f64>, sampled: usize)
                 .to_owned()
         }
         Class::Undecided if judged.unclear == Unclear::Base => {
-            "cannot be judged: new blocks may have taken the place of what the program had before memtrail was attached; \
-             record longer, or take snapshots (memtrail snapshot PID)"
+            "cannot be judged: new blocks may have taken the place of what the process had before its recording began; \
+             record longer, in OCaml with at least five snapshots"
                 .to_owned()
         }
         Class::Undecided => too_few(sampled),

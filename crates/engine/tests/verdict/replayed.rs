@@ -46,7 +46,7 @@ const LEAKS: [(&str, &str); 25] = [
 ];
 
 /// Owners on which there is too little evidence, and the beginning of their names: they are neither suspects nor cleared.
-const UNDECIDED: [(&str, &str); 8] = [
+const UNDECIDED: [(&str, &str); 9] = [
     // A cache that was filled, and leaks one entry in five since: "filled once".
     ("cache_leaks_on", "Ocache / field 8"),
     ("cache_leaks_onx1", "Ocache / field 8"),
@@ -63,6 +63,8 @@ const UNDECIDED: [(&str, &str); 8] = [
     ("values_replaced", "Refresh.base"),
     // A full table whose entries are replaced; nobody knows what it had before memtrail was attached: "keeps growing".
     ("attached_without_base", "Warm.index"),
+    // A forked process that replaces entries of its parent's table: "keeps growing".
+    ("forked_full_table", "Fk.t"),
 ];
 
 /// The evidence of all recordings, by the program and the mode of snapshots.

@@ -25,7 +25,7 @@ pub struct Evidence {
     /// True if the program was stopped by a signal, or still runs: it would have gone on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_stopped: bool,
-    /// True if the recording did not begin with the program: what that had before is in no sample, and in the first snapshot alone.
+    /// True if the recording did not begin with the program, or the process was forked: what it had before is in no sample, and in the first snapshot alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_attached: bool,
     /// Bytes by which resident memory grew from the beginning of such a recording to its end, if that was measured.

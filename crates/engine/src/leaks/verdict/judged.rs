@@ -102,7 +102,7 @@ pub enum Unclear {
     Evidence,
     /// It is of the last phase, which may be a server's work or a stage of a task.
     LastPhase,
-    /// The memory is unknown that the program had before memtrail was attached.
+    /// The memory is unknown that the program had before the recording.
     Base,
 }
 
@@ -179,7 +179,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     }
     let rise = Rise::of(evidence, &owner, &series.sizes);
     if class.is_suspect() && reason != Reason::Snapshots {
-        class = rise.class(class, gained(&owner));
+        class = rise.class(class, gained(&owner), size);
         if class == Class::Undecided {
             unclear = Unclear::Base;
         }
@@ -196,7 +196,7 @@ fn judge_one(evidence: &Evidence, series: Series, heap: f64) -> Judged {
     Judged { series, class, reason, grown, since, is_large, unclear, begun, works_with_it }
 }
 
-/// Bytes by which an owner grew since memtrail was attached. What samples show as new may have taken the place of what the
+/// Bytes by which an owner grew since the recording began. What samples show as new may have taken the place of what the
 /// program had before.
 #[derive(Clone, Copy)]
 enum Rise {
@@ -229,12 +229,14 @@ impl Rise {
         }
     }
 
-    /// The class of a suspect with so many bytes of new memory.
-    fn class(self, class: Class, gained: f64) -> Class {
+    /// The class of a suspect with so many bytes of new memory, of so many in all.
+    fn class(self, class: Class, gained: f64, size: f64) -> Class {
         match self {
             Self::All => class,
             Self::Exact(rise) | Self::AtMost(rise) if rise >= gained / 2.0 => class,
             Self::Exact(rise) if rise <= (1.0 - RENEWED) * gained => Class::ComesAndGoes,
+            // Hardly anything is from before.
+            Self::Unknown if gained >= RENEWED * size => class,
             // The memory of blocks that were freed before may have been used again.
             Self::Exact(_) | Self::AtMost(_) | Self::Unknown => Class::Undecided,
         }
