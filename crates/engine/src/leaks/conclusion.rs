@@ -100,7 +100,7 @@ fn unreachable_blocks(found: &UnreachableResponse) -> Option<String> {
 impl LeaksResponse {
     /// Sentences that readers should know before they act on a suspect.
     pub(crate) fn reservations(&self) -> impl Iterator<Item = String> {
-        // That nothing refers to a block is a fact.
+        // Unreachable blocks are leaks for sure, however short the run was.
         let growth = (!self.suspects.is_empty()).then_some(self);
         let unrecorded = self.unrecorded.as_ref().map(|found| found.description.clone());
         let teardown = self.teardown.map(|teardown| teardown.description());
